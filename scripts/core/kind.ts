@@ -1,0 +1,74 @@
+import type { EpochMs } from "./ids.ts";
+import type { NonEmpty, Refusal, Result } from "./result.ts";
+
+/** Captured once per command and passed down as a value: the pure floors have no clock and no randomness. */
+export interface Moment {
+  readonly now: EpochMs;
+  /** Random lower-case hex, 8 digits; the label only tells uses apart in tests. */
+  readonly fresh: (label: string) => string;
+}
+
+/** One agent to start. Paths are absolute. */
+export interface Dispatch {
+  readonly slot: string;
+  readonly role: string;
+  /** The packet file the agent reads. */
+  readonly packet: string;
+  /** Where the agent's result is expected. */
+  readonly result: string;
+  /** `<slot>#<attempt>@<epoch>` */
+  readonly lease: string;
+  /** ISO time after which the lease may be ended. */
+  readonly deadline: string;
+  /** The whole prompt for the agent, one line. */
+  readonly prompt: string;
+}
+
+/** The one thing to do next. Commands hold ids and enumerations only. */
+export type Instruction =
+  | { readonly do: "dispatch"; readonly agents: NonEmpty<Dispatch>; readonly then: string }
+  | {
+      readonly do: "submit";
+      readonly slot: string;
+      readonly recipe: string;
+      readonly result: string;
+      readonly then: string;
+    }
+  | { readonly do: "await"; readonly slots: NonEmpty<string>; readonly then: string; readonly lost: string }
+  | {
+      readonly do: "ask";
+      readonly gate: string;
+      readonly nonce: string;
+      readonly question: string;
+      readonly options: readonly string[];
+      readonly then: string;
+    }
+  | { readonly do: "run"; readonly command: string }
+  | { readonly do: "wait"; readonly until: string; readonly why: string; readonly then: string }
+  | {
+      readonly do: "report";
+      readonly status: "verified" | "unverified" | "abandoned";
+      readonly artifact: string | null;
+      readonly why?: readonly string[];
+    }
+  | { readonly do: "nothing"; readonly why: string };
+
+/** Any event is a past fact with a discriminating `type`. */
+export interface EventBase {
+  readonly type: string;
+}
+
+/**
+ * A kind of run: a pure state machine. `S` is plain JSON (it goes into the snapshot).
+ * Effects `F` are owed from the state until an event says how they ended.
+ */
+export interface RunKind<S, C, E extends EventBase, F> {
+  readonly name: string;
+  readonly version: number;
+  initial(): S;
+  /** Total over legal histories; throws `IllegalEvent` on any other. */
+  apply(state: S, event: E): S;
+  /** The events of ONE line, or why not. An empty decision is `null`: nothing to record. */
+  decide(state: S, command: C, moment: Moment): Result<NonEmpty<E> | null, Refusal>;
+  owed(state: S): readonly F[];
+}
