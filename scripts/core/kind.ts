@@ -22,6 +22,8 @@ export interface Dispatch {
   readonly deadline: string;
   /** The whole prompt for the agent, one line. */
   readonly prompt: string;
+  /** The command that hands its result in. */
+  readonly then: string;
 }
 
 /** The one thing to do next. Commands hold ids and enumerations only. */
@@ -53,6 +55,27 @@ export type Instruction =
     }
   | { readonly do: "nothing"; readonly why: string };
 
+/** What a kind says is next, before the engine puts paths, claims and commands to it. */
+export type Step =
+  /** These slots must be leased (and charged) before their work may be printed. */
+  | { readonly step: "hand-out"; readonly slots: readonly string[] }
+  | { readonly step: "dispatch"; readonly leases: readonly string[] }
+  | { readonly step: "await"; readonly slots: readonly string[] }
+  | { readonly step: "submit"; readonly slot: string; readonly recipe: string }
+  | { readonly step: "ask"; readonly gate: string; readonly nonce: string; readonly options: readonly string[] }
+  | { readonly step: "run"; readonly verb: "verify" }
+  | { readonly step: "wait"; readonly why: string }
+  | { readonly step: "report"; readonly status: "verified" | "unverified" | "abandoned" }
+  | { readonly step: "nothing"; readonly why: string }
+  /** Something only a settling command may do comes first. */
+  | { readonly step: "settle" };
+
+/** The line an event stands in. */
+export interface LineMark {
+  readonly sum: string;
+  readonly ts: string;
+}
+
 /** Any event is a past fact with a discriminating `type`. */
 export interface EventBase {
   readonly type: string;
@@ -67,8 +90,9 @@ export interface RunKind<S, C, E extends EventBase, F> {
   readonly version: number;
   initial(): S;
   /** Total over legal histories; throws `IllegalEvent` on any other. */
-  apply(state: S, event: E): S;
+  apply(state: S, event: E, mark: LineMark): S;
   /** The events of ONE line, or why not. An empty decision is `null`: nothing to record. */
   decide(state: S, command: C, moment: Moment): Result<NonEmpty<E> | null, Refusal>;
   owed(state: S): readonly F[];
+  next(state: S): Step;
 }

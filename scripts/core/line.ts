@@ -127,7 +127,7 @@ export function readChain<E>(
 }
 
 /** A line whose sum matches its bytes and whose shape is a line's, or null. */
-function unseal<E>(raw: Uint8Array, decoder: TextDecoder, hash: Hash): Line<E> | null {
+function unseal<E>(raw: Uint8Array, decoder: InstanceType<typeof TextDecoder>, hash: Hash): Line<E> | null {
   if (raw[0] !== 0x7b || raw[raw.length - 1] !== 0x7d) return null;
   const text = decoder.decode(raw);
   const match = sumTail.exec(text);

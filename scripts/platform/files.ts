@@ -60,6 +60,25 @@ export function readBounded(fs: FileSystem, path: string, bytesMax: number, from
   }
 }
 
+/** The first `bytesMax` bytes of a regular file, whatever its size; null when it cannot be read. */
+export function readPrefix(fs: FileSystem, path: string, bytesMax: number): Buffer | null {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, constants.O_RDONLY | noFollow | nonBlock);
+  } catch {
+    return null;
+  }
+  try {
+    if (!fs.fstatSync(fd).isFile()) return null;
+    const buffer = Buffer.alloc(bytesMax);
+    return buffer.subarray(0, fs.readSync(fd, buffer, 0, bytesMax, 0));
+  } catch {
+    return null;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 /** What stands at `path` itself, a link not followed. */
 export function entryKind(fs: FileSystem, path: string): "file" | "folder" | "link" | "other" | "absent" {
   try {

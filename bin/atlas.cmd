@@ -1,0 +1,2 @@
+@echo off
+"%~dp0..\hooks\run.cmd" %*

@@ -1,0 +1,172 @@
+/**
+ * Adopting a run of the original: our own ledger is born in `adopted/` below it, and says in its first line what the
+ * foreign files were. No foreign byte is changed.
+ */
+import { join } from "node:path";
+import type { InvocationForm } from "../core/head.ts";
+import type { EventBase } from "../core/kind.ts";
+import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/result.ts";
+import { packetDoor } from "../kinds/change/door-packet.ts";
+import type { ChangeEvent } from "../kinds/change/events.ts";
+import type { ReadableOriginal } from "../kinds/change/original.ts";
+import type { WeaveEvent } from "../kinds/weave/kind.ts";
+import { CHANGE_GAS } from "../parts/gas.ts";
+import { asPass } from "../parts/passes.ts";
+import { type ChangeStage, isChangeStage, isWeaveStage } from "../parts/stage-names.ts";
+import { entryKind, listFolder, replaceFile } from "../platform/files.ts";
+import { sha256 } from "../platform/hash.ts";
+import { bear, type NewRun } from "./birth.ts";
+import type { Engine } from "./context.ts";
+import type { Loaded, RunFolder } from "./ledger.ts";
+import { halfTheMachine } from "./memory.ts";
+import { digestOf, hashOriginal } from "./originals.ts";
+import { PACKET_ARTIFACT } from "./packets.ts";
+import type { FoundRun } from "./runs.ts";
+
+const treesMax = 500;
+
+/** Refuses `adopt.unreadable`, `adopt.unknown_stage`, `adopt.finished`, `run.exists`. */
+export function adopt(
+  engine: Engine,
+  found: FoundRun,
+  place: { readonly commonDir: string | null },
+  form: InvocationForm,
+): Result<RunFolder, Refusal> {
+  const run = found.original?.run;
+  if (run === undefined || !run.readable) {
+    return refuse("adopt.unreadable", `run ${found.view.id} cannot be read: ${found.view.why}`, "atlas doctor");
+  }
+  if (run.terminal) return refuse("adopt.finished", `run ${run.id} is finished`, "atlas status --all");
+  const foreign = join(found.folder.atlas, found.folder.id);
+  const files = hashOriginal(engine.fs, foreign);
+  const folder: RunFolder = { ...found.folder, ledger: join(foreign, "adopted"), adopted: true };
+  const born: ChangeEvent & WeaveEvent = {
+    type: "born",
+    kind: run.graph ? "weave" : "change",
+    origin: "kimi-atlas",
+    form,
+    digest: digestOf(files),
+    root: folder.root,
+    top: null,
+    commonDir: place.commonDir,
+  };
+  const claimed: ChangeEvent & WeaveEvent = {
+    type: "claimed",
+    epoch: 1,
+    version: 1,
+    owner: engine.self,
+    why: "born",
+    carried: [],
+    exclusive: engine.exclusive,
+  };
+  const trees = deadTrees(engine, foreign).map(
+    (name): Extract<ChangeEvent, { type: "tree-wanted" }> => ({ type: "tree-wanted", name, from: null, foreign: true }),
+  );
+  const adopted = run.graph ? graphRun(found, born.digest) : singleRun(run, files, born.digest, trees);
+  if (!adopted.ok) return adopted;
+  const { events, artifacts, intent } = adopted.value;
+  const [first, ...rest] = events;
+  const all: NonEmpty<EventBase> = run.graph
+    ? [born, claimed, first, ...rest, ...trees]
+    : [born, claimed, first, ...rest];
+  const outcome = bear(engine, { folder, events: all, intent, artifacts });
+  if (outcome.ok && run.graph) writeDagView(engine, folder, found);
+  return outcome;
+}
+
+type Parts = Pick<NewRun, "artifacts" | "intent"> & { readonly events: NonEmpty<EventBase> };
+
+function singleRun(
+  run: ReadableOriginal,
+  files: ReturnType<typeof hashOriginal>,
+  foreign: string,
+  trees: readonly Extract<ChangeEvent, { type: "tree-wanted" }>[],
+): Result<Parts> {
+  if (!isChangeStage(run.stage)) {
+    return refuse("adopt.unknown_stage", `run ${run.id} stands at a stage this atlas does not know`, "atlas doctor");
+  }
+  const packet = packetOf(run);
+  const losses = [...new Set([...run.losses.map((loss) => loss.code), ...(packet === null ? ["packet"] : [])])];
+  const gas: ChangeEvent = { type: "gas-granted", amount: CHANGE_GAS, why: "adopted" };
+  const adopted: ChangeEvent = {
+    type: "adopted",
+    stage: run.stage,
+    pass: asPass(run.refinePasses),
+    stages: run.stages.filter((stage): stage is ChangeStage => isChangeStage(stage)),
+    packet: packet === null ? null : sha256(packet.bytes),
+    hasCommand: packet?.hasCommand ?? false,
+    baseline: packet?.baseline ?? null,
+    losses,
+    files: files.filter((file) => !file.path.startsWith("tasks/")),
+    foreign,
+    trees: trees.map((tree) => tree.name),
+  };
+  const artifacts = packet === null ? [] : [{ name: PACKET_ARTIFACT, bytes: packet.bytes }];
+  return ok({ events: [gas, adopted, ...trees], artifacts, intent: run.intent });
+}
+
+/** The original's packet through our own door: what would not be taken from a user is not taken from a file. */
+function packetOf(
+  run: ReadableOriginal,
+): { readonly bytes: Uint8Array; readonly hasCommand: boolean; readonly baseline: string | null } | null {
+  if (run.packet === null) return null;
+  const { intent, successCriteria, scopePaths, verifyCommand, baseline } = run.packet;
+  const value = { intent, success_criteria: successCriteria, scope_paths: scopePaths, verify_cmd: verifyCommand };
+  const checked = packetDoor(value, { memoryBytes: halfTheMachine(), recovered: true });
+  if (!checked.ok) return null;
+  const known = typeof baseline === "string" && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(baseline) ? baseline : null;
+  return {
+    bytes: Buffer.from(`${JSON.stringify(checked.value.packet, null, 2)}\n`, "utf8"),
+    hasCommand: checked.value.packet.verify_cmd !== "",
+    baseline: known,
+  };
+}
+
+function graphRun(found: FoundRun, foreign: string): Result<Parts> {
+  const graph = found.original?.graph;
+  const run = found.original?.run;
+  if (graph == null || run === undefined || !run.readable) {
+    return refuse("adopt.unreadable", `run ${found.view.id} has no readable plan.dag.json`, "atlas doctor");
+  }
+  const bytes = Buffer.from(JSON.stringify(graph.dag), "utf8");
+  const adopted: WeaveEvent = {
+    type: "graph-adopted",
+    stage: isWeaveStage(run.stage) ? run.stage : "unknown",
+    dag: sha256(bytes),
+    foreign,
+    losses: run.losses.map((loss) => loss.code),
+  };
+  return ok({ events: [adopted], artifacts: [{ name: DAG_ARTIFACT, bytes }], intent: run.intent });
+}
+
+export const DAG_ARTIFACT = { slot: "dag", pass: 0, extension: "json" } as const;
+
+/** The reset DAG in the seed's shape and place, for people; the artifact is what counts. */
+function writeDagView(engine: Engine, folder: RunFolder, found: FoundRun): void {
+  const dag = found.original?.graph?.dag;
+  if (dag !== undefined)
+    replaceFile(engine.fs, join(folder.ledger, "plan.dag.json"), `${JSON.stringify(dag, null, 2)}\n`, false);
+}
+
+/** Trees the dead turn may have left, below the foreign run. */
+function deadTrees(engine: Engine, foreign: string): readonly string[] {
+  const candidates = ["worktree", "union-worktree"];
+  const tasks = join(foreign, "tasks");
+  if (entryKind(engine.fs, tasks) === "folder") {
+    for (const node of listFolder(engine.fs, tasks).slice(0, treesMax)) candidates.push(`tasks/${node}/worktree`);
+  }
+  return candidates.filter((name) => entryKind(engine.fs, join(foreign, name)) === "folder");
+}
+
+/** A foreign file that changed since adoption is somebody still writing there: nothing goes on from an old copy. */
+export function checkForeign(engine: Engine, loaded: Loaded): Result<null, Refusal> {
+  const { head } = loaded.state;
+  if (head.origin !== "kimi-atlas") return ok(null);
+  const now = digestOf(hashOriginal(engine.fs, join(loaded.folder.atlas, loaded.folder.id)));
+  if (now === head.digest) return ok(null);
+  return refuse(
+    "adopt.diverged",
+    `the original's files of run ${loaded.folder.id} changed after they were adopted`,
+    `atlas resume --run ${loaded.folder.id} --readopt`,
+  );
+}

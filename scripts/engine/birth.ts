@@ -1,0 +1,92 @@
+/**
+ * A run is born whole: its folder is built beside, synced, and renamed into place.
+ *
+ * What a failure leaves behind: a `.new-…` folder that nobody reads and `clean` removes, or the whole run.
+ */
+import { join } from "node:path";
+import type { RunId } from "../core/ids.ts";
+import type { EventBase } from "../core/kind.ts";
+import { LINE_VERSION, NO_SUM, sealLine } from "../core/line.ts";
+import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/result.ts";
+import {
+  entryKind,
+  errno,
+  failure,
+  listFolder,
+  makeFolder,
+  removeFolder,
+  replaceFile,
+  syncFolder,
+  writeNew,
+} from "../platform/files.ts";
+import type { FileSystem } from "../platform/fs.ts";
+import { sha256 } from "../platform/hash.ts";
+import { type ArtifactName, artifactPath } from "./artifacts.ts";
+import type { Engine } from "./context.ts";
+import type { RunFolder } from "./ledger.ts";
+
+export interface NewRun {
+  readonly folder: RunFolder;
+  readonly events: NonEmpty<EventBase>;
+  readonly intent: string | null;
+  readonly artifacts: readonly { readonly name: ArtifactName; readonly bytes: Uint8Array }[];
+}
+
+/** `.atlas` in `root`, ignored by its own `.gitignore`. Durable before it returns. */
+export function makePlace(fs: FileSystem, root: string): string {
+  const atlas = join(root, ".atlas");
+  if (entryKind(fs, atlas) === "absent") {
+    makeFolder(fs, atlas);
+    syncFolder(fs, root);
+  }
+  const ignore = join(atlas, ".gitignore");
+  if (entryKind(fs, ignore) === "absent") replaceFile(fs, ignore, "*\n", true);
+  return atlas;
+}
+
+/** Refuses `run.exists` when the id is taken. */
+export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
+  const { fs } = engine;
+  const { folder } = run;
+  const building = join(folder.atlas, `.new-${engine.moment.fresh("birth")}${engine.moment.fresh("birth")}`);
+  const built: RunFolder = { ...folder, ledger: building };
+  try {
+    makeFolder(fs, building);
+    makeFolder(fs, join(building, "artifacts"));
+    for (const { name, bytes } of run.artifacts) writeNew(fs, artifactPath(built, name, sha256(bytes)), bytes, true);
+    if (run.intent !== null) writeNew(fs, join(building, "intent.txt"), run.intent, true);
+    writeNew(fs, join(building, "log.jsonl"), `\n${firstLine(engine, folder.id, run.events)}\n`, true);
+    syncFolder(fs, join(building, "artifacts"));
+    syncFolder(fs, building);
+    fs.renameSync(building, folder.ledger);
+  } catch (error) {
+    if (entryKind(fs, building) === "folder") removeFolder(fs, building);
+    const code = errno(error);
+    if (code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOTDIR" || code === "EISDIR") {
+      return refuse("run.exists", `run ${folder.id} exists already`, `atlas resume --run ${folder.id}`);
+    }
+    throw failure(error, folder.ledger);
+  }
+  syncFolder(fs, join(folder.ledger, ".."));
+  return ok(folder);
+}
+
+function firstLine(engine: Engine, id: RunId, events: NonEmpty<EventBase>): string {
+  const stage = (events.find((event) => event.type === "stage") as { stage?: string } | undefined)?.stage;
+  const body = {
+    v: LINE_VERSION,
+    seq: 1,
+    prev: NO_SUM,
+    ts: new Date(engine.moment.now).toISOString(),
+    run_id: id,
+    ...(stage === undefined ? {} : { stage }),
+    by: { verb: engine.verb, pid: process.pid, session: engine.self.session, epoch: 1 },
+    events,
+  };
+  return sealLine(body, sha256).text;
+}
+
+/** Folders of births that never came to be; for `clean`. */
+export function stillborn(fs: FileSystem, atlas: string): readonly string[] {
+  return listFolder(fs, atlas).filter((name) => name.startsWith(".new-"));
+}

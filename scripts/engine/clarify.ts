@@ -1,0 +1,48 @@
+import { ok, type Refusal, type Result } from "../core/result.ts";
+import type { AnswerCommand } from "../kinds/change/decide-answer.ts";
+import { type MissingField, packetDoor } from "../kinds/change/door-packet.ts";
+import { parseRequestText } from "../kinds/change/request-text.ts";
+import type { ChangeState } from "../kinds/change/state.ts";
+import { writeArtifact } from "./artifacts.ts";
+import type { Engine } from "./context.ts";
+import { withDefaults } from "./discover.ts";
+import { userTree } from "./effects.ts";
+import type { Loaded } from "./ledger.ts";
+import { halfTheMachine } from "./memory.ts";
+import { PACKET_ARTIFACT, readPacket } from "./packets.ts";
+
+/** The packet completed with the human's words, by the request grammar; what is still missing is assumed, never asked again. */
+export function clarified(
+  engine: Engine,
+  loaded: Loaded<ChangeState>,
+  command: AnswerCommand,
+  bytes: Uint8Array,
+): Result<AnswerCommand, Refusal> {
+  const before = readPacket(engine, loaded);
+  const words = parseRequestText(Buffer.from(bytes).toString("utf8"));
+  if (!words.ok) return words;
+  if (before === null) return ok(command);
+  const { success_criteria, scope_paths, verify_cmd } = words.value;
+  const open = new Set(loaded.state.missing);
+  // Only what was missing may be filled: a clarification never rewrites the request.
+  const given = {
+    ...before,
+    ...(open.has("success_criteria") && success_criteria !== undefined ? { success_criteria } : {}),
+    ...(open.has("scope_paths") && scope_paths !== undefined ? { scope_paths } : {}),
+    ...(open.has("verify_cmd") && verify_cmd !== undefined ? { verify_cmd } : {}),
+  };
+  const checked = packetDoor(given, { memoryBytes: halfTheMachine(), recovered: true });
+  if (!checked.ok) return checked;
+  const stillMissing = ([...open] as MissingField[]).filter((field) =>
+    field === "scope_paths" ? scope_paths === undefined : checked.value.missing.includes(field),
+  );
+  const filled = withDefaults(engine.fs, userTree(loaded), checked.value.packet, stillMissing);
+  const packet = Buffer.from(`${JSON.stringify(filled.packet, null, 2)}\n`, "utf8");
+  const text = writeArtifact(engine.fs, loaded.folder, { slot: "answer-clarify", pass: 0, extension: "txt" }, bytes);
+  const sha = writeArtifact(engine.fs, loaded.folder, PACKET_ARTIFACT, packet);
+  return ok({
+    ...command,
+    text,
+    packet: { sha256: sha, assumed: filled.assumed, hasCommand: filled.packet.verify_cmd !== "" },
+  });
+}

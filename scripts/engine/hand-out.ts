@@ -1,0 +1,141 @@
+/** The packets of live leases: written before the instruction that names them is printed, and never changed after. */
+import { join } from "node:path";
+import { agentPrompt, coderPacket, criticPacket, scoutPacket } from "../kinds/change/agent-packet.ts";
+import type { AgentPacket } from "../kinds/change/packet-sheet.ts";
+import { type ChangeState, filledKey } from "../kinds/change/state.ts";
+import type { Lease } from "../parts/lease.ts";
+import type { Pass } from "../parts/passes.ts";
+import { changesBetween, patchBetween } from "../platform/changes.ts";
+import { entryKind, makeFolder, replaceFile, syncFolder } from "../platform/files.ts";
+import { type CriticName, criticNames } from "../verify/critic.ts";
+import { readArtifact } from "./artifacts.ts";
+import type { Engine } from "./context.ts";
+import { snapshotsOf, workRoot } from "./effects.ts";
+import { readEvidence, verdictOf } from "./judge.ts";
+import type { Loaded } from "./ledger.ts";
+import { readPacket } from "./packets.ts";
+import { leaseBase } from "./results.ts";
+
+const filesMax = 40;
+const noTree = "0".repeat(40);
+
+/** Absolute path of the packet of a lease. */
+export function packetPath(loaded: Loaded, lease: string): string {
+  return join(loaded.folder.ledger, "packets", leaseBase(lease), "packet.md");
+}
+
+/** The one-line prompt for an agent of a lease. */
+export function promptOf(loaded: Loaded, lease: string): string {
+  return agentPrompt(packetPath(loaded, lease), loaded.folder.id, lease);
+}
+
+/** Writes the packets that are not there yet. A packet that is there stays: its agent may be reading it. */
+export function writePackets(engine: Engine, loaded: Loaded<ChangeState>): void {
+  for (const lease of loaded.state.leases.live) {
+    const path = packetPath(loaded, lease.lease);
+    if (entryKind(engine.fs, path) === "file") continue;
+    const packet = packetFor(engine, loaded, lease);
+    if (packet === null) continue;
+    const folder = join(path, "..");
+    makeFolder(engine.fs, folder);
+    for (const { name, text } of packet.files) {
+      const beside = join(folder, name);
+      makeFolder(engine.fs, join(beside, ".."));
+      replaceFile(engine.fs, beside, text, true);
+    }
+    replaceFile(engine.fs, path, packet.markdown, true);
+    syncFolder(engine.fs, join(folder, ".."));
+  }
+}
+
+function packetFor(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): AgentPacket | null {
+  const { state, folder } = loaded;
+  const packet = readPacket(engine, loaded);
+  if (packet === null) return null;
+  const { phase } = state;
+  const tree = "tree" in phase ? phase.tree : null;
+  const failures = failuresOf(state, lease.slot);
+  const basis = {
+    root: workRoot(loaded, tree),
+    run: folder.id,
+    lease: lease.lease,
+    nonce: engine.moment.fresh("packet") + engine.moment.fresh("packet"),
+    packet,
+    errors: failures > 0 ? ["an answer before was not taken: it was late, in another form, or missing"] : [],
+  };
+  if (phase.at === "scout") return scoutPacket({ ...basis, filesMax: failures > 0 ? filesMax / 2 : filesMax });
+  if (phase.at === "code") return coderSheet(engine, loaded, basis, phase.pass, failures);
+  const evidence = phase.at === "critique" ? readEvidence(engine, loaded, phase.pass) : null;
+  if (evidence === null || !isCritic(lease.slot)) return null;
+  const snapshots = snapshotsOf(engine, loaded);
+  const { before, coded } = evidence.tree;
+  const changed = changesBetween(snapshots, before, coded).map(({ path, newBlob }) => ({
+    path,
+    bytes: sizeOf(snapshots, newBlob),
+  }));
+  return criticPacket({
+    ...basis,
+    critic: lease.slot,
+    diff: patchBetween(snapshots, before, coded).toString("utf8"),
+    changed,
+    evidence,
+    extras: { ignoredWritten: [] },
+  });
+}
+
+function coderSheet(
+  engine: Engine,
+  loaded: Loaded<ChangeState>,
+  basis: Omit<Parameters<typeof coderPacket>[0], "scout" | "plan" | "assumptions" | "refine" | "narrower">,
+  pass: Pass,
+  failures: number,
+): AgentPacket {
+  const { state } = loaded;
+  const before = (pass - 1) as Pass;
+  const evidence = pass === 0 ? null : readEvidence(engine, loaded, before);
+  const refine =
+    pass === 0
+      ? null
+      : {
+          pass,
+          blocking: evidence === null ? [] : verdictOf(engine, loaded, before).blocking,
+          tail: evidence?.command.log.tail ?? "",
+        };
+  const touched =
+    failures === 0 || state.base === null || state.checkpoint === null
+      ? []
+      : changesBetween(snapshotsOf(engine, loaded), state.base, state.checkpoint).map((change) => change.path);
+  return coderPacket({
+    ...basis,
+    scout: textOf(engine, loaded, "scout", "json"),
+    plan: textOf(engine, loaded, "plan", "md"),
+    assumptions: state.assumed.map((field) => `${field}: the default was taken`),
+    refine,
+    narrower:
+      failures === 0
+        ? null
+        : { unmetCriteria: basis.packet.success_criteria, touchedFiles: touched, filesMax: filesMax / 2 },
+  });
+}
+
+function textOf(engine: Engine, loaded: Loaded<ChangeState>, slot: string, extension: string): string | null {
+  const filled = loaded.state.filled[filledKey(slot, 0)];
+  if (filled === undefined) return null;
+  return readArtifact(engine.fs, loaded.folder, { slot, pass: 0, extension }, filled.sha256).toString("utf8");
+}
+
+function failuresOf(state: ChangeState, slot: string): number {
+  const { phase } = state;
+  if (phase.at === "critique") return phase.failures[slot as CriticName] ?? 0;
+  return "failures" in phase ? phase.failures : 0;
+}
+
+function isCritic(slot: string): slot is CriticName {
+  return (criticNames as readonly string[]).includes(slot);
+}
+
+function sizeOf(snapshots: ReturnType<typeof snapshotsOf>, blob: string): number {
+  if (/^0+$/.test(blob) || blob === noTree) return 0;
+  const done = snapshots.run(["cat-file", "-s", blob]);
+  return done.code === 0 ? Number(done.stdout.toString("utf8").trim()) : 0;
+}

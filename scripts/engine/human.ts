@@ -1,0 +1,92 @@
+/**
+ * How sure we are that a human said it. A host's hook that saw the prompt is proof for gates of our own runs; for a
+ * ledger that may come from a stranger only a terminal counts, because what lies beside it could be forged with it.
+ */
+import { join } from "node:path";
+import type { Grade, Head } from "../core/head.ts";
+import { claimToken } from "../core/head.ts";
+import { type Refusal, type Result, refuse } from "../core/result.ts";
+import { readBounded } from "../platform/files.ts";
+import { sha256 } from "../platform/hash.ts";
+import type { Engine } from "./context.ts";
+import type { RunFolder } from "./ledger.ts";
+
+const observedBytesMax = 1024 * 1024;
+
+export type Observed =
+  | { readonly type: "started"; readonly lease: string }
+  | { readonly type: "stopped"; readonly lease: string }
+  | { readonly type: "typed"; readonly nonce: string; readonly choice: string };
+
+/** What hooks saw, whole lines only. Input, not truth: each is checked against the fold by whoever uses it. */
+export function readObserved(engine: Engine, folder: RunFolder): readonly Observed[] {
+  const read = readBounded(engine.fs, join(folder.ledger, "observed.jsonl"), observedBytesMax);
+  if (read.kind !== "file") return [];
+  const seen: Observed[] = [];
+  for (const line of read.bytes.toString("utf8").split("\n")) {
+    if (!line.startsWith("{")) continue;
+    try {
+      const value = JSON.parse(line) as Record<string, unknown>;
+      const { type, lease, nonce, choice } = value;
+      if ((type === "started" || type === "stopped") && typeof lease === "string") seen.push({ type, lease });
+      if (type === "typed" && typeof nonce === "string" && typeof choice === "string")
+        seen.push({ type, nonce, choice });
+    } catch {
+      // A torn observation says nothing.
+    }
+  }
+  return seen;
+}
+
+/** The grade of an answer somebody passes on: what a hook saw the human type, a terminal's own word, or a relay. */
+export function gradeOfAnswer(engine: Engine, folder: RunFolder, nonce: string, choice: string): Grade {
+  const typed = readObserved(engine, folder).some(
+    (seen) => seen.type === "typed" && seen.nonce === nonce && seen.choice === choice,
+  );
+  if (typed || isTerminal(engine)) return "typed";
+  return choice === "" ? "none" : "relayed";
+}
+
+/** 8 hex bound to the run and its claim: what the human types for `--take-over` and `--readopt`. */
+export function wordNonce(head: Head, id: string, word: string): string {
+  return sha256(`${word}:${id}:${claimToken(head)}`).slice(0, 8);
+}
+
+/** Refuses `gate.unattested` unless a human said the word for exactly this run and claim. */
+export function requireWord(engine: Engine, folder: RunFolder, head: Head, word: string): Result<Grade, Refusal> {
+  const nonce = wordNonce(head, folder.id, word);
+  const grade = gradeOfAnswer(engine, folder, nonce, word);
+  if (grade === "typed") return { ok: true, value: grade };
+  return refuse(
+    "gate.unattested",
+    `--${word} needs the human's own word; the human types it into the prompt`,
+    `atlas ${nonce} ${word}`,
+  );
+}
+
+/** `--trust` concerns a ledger from elsewhere: nothing that lies in it can vouch for it. */
+export function requireTerminal(engine: Engine, word: string): Result<Grade, Refusal> {
+  if (isTerminal(engine)) return { ok: true, value: "typed" };
+  return refuse(
+    "gate.unattested",
+    `--${word} is taken from a human's terminal only: this ledger came from elsewhere and may hold forged words`,
+    `atlas resume --${word}`,
+  );
+}
+
+const agentHosts = /^(claude|kimi|kimi-code|claude-code)(\.exe)?$/i;
+const ancestorsMax = 64;
+
+/** A terminal with no agent host among our ancestors. */
+function isTerminal(engine: Engine): boolean {
+  if (process.stdin.isTTY !== true || engine.environment.CLAUDECODE !== undefined) return false;
+  let pid = process.ppid;
+  for (let depth = 0; depth < ancestorsMax && pid > 1; depth += 1) {
+    const facts = engine.processes.look(pid);
+    if (facts === null) return true;
+    const names = [facts.name, ...facts.argv.slice(0, 2).map((word) => word.split(/[\\/]/).at(-1) ?? "")];
+    if (names.some((name) => agentHosts.test(name))) return false;
+    pid = facts.parent;
+  }
+  return true;
+}

@@ -1,0 +1,125 @@
+/** The kind's next step as an instruction: with paths, the claim, and the command that goes on. */
+import { join } from "node:path";
+import type { Dispatch, Instruction, Step } from "../core/kind.ts";
+import type { NonEmpty } from "../core/result.ts";
+import type { ChangeState } from "../kinds/change/state.ts";
+import { changeSlots, isSlotName } from "../parts/slots.ts";
+import { tokenOf } from "./change-run.ts";
+import type { Engine } from "./context.ts";
+import { packetPath, promptOf } from "./hand-out.ts";
+import type { AnyState } from "./kinds.ts";
+import type { Loaded } from "./ledger.ts";
+import { resultPath } from "./results.ts";
+
+/** Seconds `wait` and `await` block before they answer again. */
+const waitSeconds = 100;
+
+const questions: Readonly<Record<string, string>> = {
+  clarify: "The request leaves something open that the run rests on. What is missing?",
+  "approve-command": "May this run execute the commands of its packet?",
+  "pre-code": "The plan is ready. May the coder begin?",
+  output: "The run is done. What shall happen with its result?",
+  gas: "The run has used up its gas. Grant more, or stop?",
+};
+
+export function instructionFor(engine: Engine, loaded: Loaded<AnyState>): Instruction {
+  return instruction(engine, loaded, loaded.kind.next(loaded.state));
+}
+
+/** Slot name and file of an awaited submit: `<slot>.<pass>`. */
+export function awaitedOf(loaded: Loaded<ChangeState>): string | null {
+  const step = loaded.kind.next(loaded.state);
+  return step.step === "submit" ? `${step.slot}.${passOfState(loaded.state)}` : null;
+}
+
+function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Instruction {
+  const run = loaded.folder.id;
+  const claim = tokenOf(loaded);
+  const withClaim = `--run ${run} --claim ${claim}`;
+  const wait = `atlas resume ${withClaim} --wait ${waitSeconds}`;
+  switch (step.step) {
+    case "dispatch":
+      return {
+        do: "dispatch",
+        agents: step.leases.map((lease) =>
+          dispatchOf(loaded as Loaded<ChangeState>, lease, withClaim),
+        ) as unknown as NonEmpty<Dispatch>,
+        then:
+          step.leases.length === 1
+            ? `atlas submit ${withClaim} --slot ${slotOf(step.leases[0] as string)}`
+            : `atlas submit ${withClaim} --slot SLOT`,
+      };
+    case "await":
+      return {
+        do: "await",
+        slots: step.slots as NonEmpty<string>,
+        then: wait,
+        lost: `atlas resume ${withClaim} --redo ${step.slots[0]}`,
+      };
+    case "submit": {
+      const extension = isSlotName(step.slot) ? changeSlots[step.slot].extension : "json";
+      const pass = passOfState((loaded as Loaded<ChangeState>).state);
+      return {
+        do: "submit",
+        slot: step.slot,
+        recipe: join(engine.pluginRoot, "references", "recipes", loaded.kind.name, `${step.recipe}.md`),
+        result: join(loaded.folder.ledger, "results", `${step.slot}.${pass}.${extension}`),
+        then: `atlas submit ${withClaim} --slot ${step.slot}`,
+      };
+    }
+    case "ask":
+      return {
+        do: "ask",
+        gate: step.gate,
+        nonce: step.nonce,
+        question: `${questions[step.gate] ?? "What shall be done?"} (${step.nonce})`,
+        options: step.options,
+        then: `atlas answer ${withClaim} --gate ${step.gate} --choice CHOICE`,
+      };
+    case "run":
+      return { do: "run", command: `atlas ${step.verb} ${withClaim}` };
+    case "wait":
+      return { do: "wait", until: "the command's result", why: step.why, then: wait };
+    case "report":
+      return { do: "report", status: step.status, artifact: reportArtifact(loaded), why: reasonsOf(loaded) };
+    case "nothing":
+      return { do: "nothing", why: step.why };
+    case "hand-out":
+    case "settle":
+      return { do: "run", command: `atlas resume ${withClaim}` };
+  }
+}
+
+function dispatchOf(loaded: Loaded<ChangeState>, token: string, withClaim: string): Dispatch {
+  const lease = loaded.state.leases.live.find((live) => live.lease === token)!;
+  return {
+    slot: lease.slot,
+    role: lease.role,
+    packet: packetPath(loaded, token),
+    result: resultPath(loaded.folder, token),
+    lease: token,
+    deadline: lease.deadline,
+    prompt: promptOf(loaded, token),
+    then: `atlas submit ${withClaim} --slot ${lease.slot}`,
+  };
+}
+
+/** Where a patch of the run's change lies once it has one. */
+export function reportArtifact(loaded: Loaded<AnyState>): string | null {
+  const state = loaded.state as Partial<ChangeState>;
+  return state.checkpoint == null || state.base == null
+    ? null
+    : join(loaded.folder.ledger, "artifacts", "result.patch");
+}
+
+function reasonsOf(loaded: Loaded<AnyState>): readonly string[] {
+  return (loaded.state as Partial<ChangeState>).reasons ?? [];
+}
+
+function passOfState(state: ChangeState): number {
+  return "pass" in state.phase ? state.phase.pass : 0;
+}
+
+function slotOf(lease: string): string {
+  return lease.slice(0, lease.indexOf("#"));
+}

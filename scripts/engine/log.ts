@@ -1,0 +1,127 @@
+/**
+ * The log file: durable appending and reading.
+ *
+ * What a failure leaves behind: a fragment (closed by the next line's leading newline and skipped), a whole line
+ * that lost its `seq` (noise), or our line. Nobody is told before the line is synced and read back as accepted.
+ */
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { type Chain, LINE_BYTES_MAX, LOG_BYTES_MAX, readChain, type Tip } from "../core/line.ts";
+import { EnvironmentFailure } from "../core/result.ts";
+import { errno, failure, readBounded } from "../platform/files.ts";
+import type { FileSystem } from "../platform/fs.ts";
+import { sha256 } from "../platform/hash.ts";
+
+export const LOG_NAME = "log.jsonl";
+const noFollow = constants.O_NOFOLLOW ?? 0;
+const nonBlock = constants.O_NONBLOCK ?? 0;
+
+/** Reads from `from` on; null: no log; `bad`: it cannot be read, and why. */
+export function readLog<E>(
+  fs: FileSystem,
+  folder: string,
+  from: Tip,
+): { readonly chain: Chain<E>; readonly size: number } | { readonly bad: string } | null {
+  const read = readBounded(fs, join(folder, LOG_NAME), LOG_BYTES_MAX, from.offset);
+  if (read.kind === "absent") return null;
+  if (read.kind === "bad") return { bad: read.why };
+  return { chain: readChain<E>(read.bytes, sha256, from), size: read.size };
+}
+
+/** `won` carries the tip our line ended at; null when others have appended behind it since. */
+export type Appended = "lost" | { readonly won: Tip | null };
+
+/**
+ * Appends one sealed line behind `tip` and says whether it is the one accepted for its `seq`.
+ * Throws `disk.full|io|readonly|limit|unsynced` (nothing is told then; the next fold decides what stands).
+ */
+export function appendLine(fs: FileSystem, folder: string, tip: Tip, text: string, sum: string): Appended {
+  const path = join(folder, LOG_NAME);
+  if (Buffer.byteLength(text) > LINE_BYTES_MAX) throw new Error(`a ledger line of ${Buffer.byteLength(text)} bytes`);
+  let written = writeOnce(fs, path, text);
+  let standing = readBack(fs, folder, tip, sum);
+  if (standing === "absent" && written !== "whole") {
+    // Never "the rest": the same whole line again, its leading newline closes the fragment.
+    written = writeOnce(fs, path, text);
+    standing = readBack(fs, folder, tip, sum);
+  }
+  if (standing === "absent") {
+    throw new EnvironmentFailure("disk.short", `a line could not be written whole (${path})`, "atlas doctor");
+  }
+  return standing;
+}
+
+function writeOnce(fs: FileSystem, path: string, text: string): "whole" | "short" {
+  const bytes = Buffer.from(`\n${text}\n`, "utf8");
+  let outcome = tryWrite(fs, path, bytes);
+  if (outcome === "unsynced") {
+    // After a failed fsync the kernel may have dropped the page: only a fresh write and sync can be believed.
+    outcome = tryWrite(fs, path, bytes);
+    if (outcome === "unsynced") {
+      throw new EnvironmentFailure("disk.unsynced", `the disk did not confirm a write (${path})`, "atlas doctor");
+    }
+  }
+  return outcome;
+}
+
+function tryWrite(fs: FileSystem, path: string, bytes: Uint8Array): "whole" | "short" | "unsynced" {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, constants.O_WRONLY | constants.O_APPEND | noFollow | nonBlock);
+  } catch (error) {
+    throw failure(error, path);
+  }
+  try {
+    let count = 0;
+    try {
+      const { size } = fs.fstatSync(fd);
+      if (size + bytes.length > LOG_BYTES_MAX) {
+        throw new EnvironmentFailure(
+          "disk.limit",
+          `the ledger reached ${LOG_BYTES_MAX} bytes (${path})`,
+          "atlas abandon",
+        );
+      }
+      count = fs.writeSync(fd, bytes, 0, bytes.length, null);
+    } catch (error) {
+      if (errno(error) !== "EINTR") throw failure(error, path);
+    }
+    try {
+      fs.fsyncSync(fd);
+    } catch {
+      return "unsynced";
+    }
+    return count === bytes.length ? "whole" : "short";
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function readBack(fs: FileSystem, folder: string, tip: Tip, sum: string): Appended | "absent" {
+  const read = readLog(fs, folder, tip);
+  if (read === null || "bad" in read) {
+    throw new EnvironmentFailure("ledger.gone", `the ledger vanished while it was written (${folder})`, "atlas status");
+  }
+  const holder = read.chain.lines.find((line) => line.seq === tip.seq + 1);
+  if (holder === undefined) return "absent";
+  if (holder.sum !== sum) return "lost";
+  return { won: read.chain.tip.seq === tip.seq + 1 ? read.chain.tip : null };
+}
+
+/** What another process wrote may not be synced yet: an instruction must never rest on it before it is. */
+export function syncLog(fs: FileSystem, folder: string): void {
+  const path = join(folder, LOG_NAME);
+  let fd: number;
+  try {
+    fd = fs.openSync(path, constants.O_RDWR | noFollow | nonBlock);
+  } catch (error) {
+    throw failure(error, path);
+  }
+  try {
+    fs.fsyncSync(fd);
+  } catch (error) {
+    throw failure(error, path);
+  } finally {
+    fs.closeSync(fd);
+  }
+}

@@ -1,0 +1,80 @@
+/** What every command that changed something ends with: settle, hand out, write what the instruction names, print it. */
+import { join } from "node:path";
+import type { Instruction } from "../core/kind.ts";
+import { ok, type Refusal, type Result } from "../core/result.ts";
+import type { ChangeState } from "../kinds/change/state.ts";
+import { patchBetween } from "../platform/changes.ts";
+import { replaceFile } from "../platform/files.ts";
+import { decideAs, tokenOf } from "./change-run.ts";
+import type { Engine } from "./context.ts";
+import { snapshotsOf } from "./effects.ts";
+import { writePackets } from "./hand-out.ts";
+import { awaitedOf, instructionFor } from "./instruct.ts";
+import type { Loaded, RunFolder } from "./ledger.ts";
+import { syncLog } from "./log.ts";
+import { writeMarks } from "./results.ts";
+import { type Settling, settleChange, settleWeave } from "./settle.ts";
+import { load } from "./transact.ts";
+
+export interface Proceeded {
+  readonly loaded: Loaded;
+  readonly did: readonly string[];
+  readonly next: Instruction;
+  readonly claim: string;
+}
+
+const roundsMax = 50;
+
+export interface Wish {
+  readonly claim: string | null;
+  /** Seconds a running command may be waited for. */
+  readonly waitMs?: number;
+}
+
+export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Promise<Result<Proceeded, Refusal>> {
+  const settling: Settling = {
+    engine,
+    folder,
+    claim: wish.claim,
+    waitMs: wish.waitMs ?? 0,
+    now: engine.moment.now,
+  };
+  const first = load(engine, folder);
+  if (!first.ok) return first;
+  if (first.value.kind.name === "weave") {
+    const settled = settleWeave(settling);
+    return settled.ok ? conclude(engine, settled.value.loaded, settled.value.did) : settled;
+  }
+  const did: string[] = [];
+  for (let round = 0; round < roundsMax; round += 1) {
+    const settled = await settleChange(settling);
+    if (!settled.ok) return settled;
+    did.push(...settled.value.did);
+    const handed = decideAs(engine, folder, wish.claim, { do: "hand-out" });
+    if (!handed.ok) return handed;
+    if (!handed.value.recorded) return conclude(engine, handed.value.loaded, did);
+    const leases = handed.value.loaded.state.leases.live.filter((lease) => !lease.started).map((lease) => lease.lease);
+    did.push(`handed out ${leases.join(" ")}`);
+  }
+  throw new Error(`run ${folder.id} does not come to rest`);
+}
+
+/** Files first, then the sync, then the instruction: it must never rest on what nobody synced. */
+export function conclude(engine: Engine, loaded: Loaded, did: readonly string[]): Result<Proceeded, Refusal> {
+  if (loaded.kind.name === "change") {
+    const run = loaded as Loaded<ChangeState>;
+    writePackets(engine, run);
+    writeMarks(engine, run, awaitedOf(run));
+    writePatch(engine, run);
+  }
+  syncLog(engine.fs, loaded.folder.ledger);
+  return ok({ loaded, did, next: instructionFor(engine, loaded), claim: tokenOf(loaded) });
+}
+
+/** The change as a patch from the baseline, once a label stands. */
+function writePatch(engine: Engine, loaded: Loaded<ChangeState>): void {
+  const { label, base, checkpoint } = loaded.state;
+  if (label === null || base === null || checkpoint === null) return;
+  const patch = patchBetween(snapshotsOf(engine, loaded), base, checkpoint);
+  replaceFile(engine.fs, join(loaded.folder.ledger, "artifacts", "result.patch"), patch, false);
+}

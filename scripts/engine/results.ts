@@ -1,0 +1,130 @@
+/**
+ * Results of leases: the file an agent's last message became (a hook wrote it), or that the root wrote for it. A file
+ * proves nothing until it has passed its slot's door.
+ */
+import { join } from "node:path";
+import type { RefusalCode, Result } from "../core/result.ts";
+import { ok, refuse } from "../core/result.ts";
+import type { ChangeCommand } from "../kinds/change/decide.ts";
+import { check, type DoorContext } from "../kinds/change/doors.ts";
+import type { ChangeState } from "../kinds/change/state.ts";
+import type { Lease } from "../parts/lease.ts";
+import { changeSlots, isSlotName, type SlotName } from "../parts/slots.ts";
+import { entryKind, listFolder, makeFolder, readBounded, removeQuietly, replaceFile } from "../platform/files.ts";
+import { sha256 } from "../platform/hash.ts";
+import { writeArtifact } from "./artifacts.ts";
+import type { Engine } from "./context.ts";
+import { snapshotsOf, userTree, workRoot } from "./effects.ts";
+import { readObserved } from "./human.ts";
+import type { Loaded, RunFolder } from "./ledger.ts";
+import { halfTheMachine } from "./memory.ts";
+
+type SubmitCommand = Extract<ChangeCommand, { do: "submit" }>;
+
+export type Probe =
+  | { readonly is: "absent" }
+  | { readonly is: "taken"; readonly command: SubmitCommand }
+  | { readonly is: "malformed"; readonly code: RefusalCode };
+
+/** `<slot>.<attempt>.<epoch>`: the base name of a lease's files. */
+export function leaseBase(lease: string): string {
+  return lease.replace(/[#@/]/g, ".");
+}
+
+export function resultPath(folder: RunFolder, lease: string): string {
+  return join(folder.ledger, "results", `${leaseBase(lease)}.out`);
+}
+
+/** Whether the result of a lease lies there and is one; its artifact is durable when `taken` is said. */
+export function probeLease(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): Probe {
+  if (!isSlotName(lease.slot)) return { is: "absent" };
+  const read = readBounded(engine.fs, resultPath(loaded.folder, lease.lease), changeSlots[lease.slot].bytesMax);
+  if (read.kind === "absent") return { is: "absent" };
+  if (read.kind === "bad") return { is: "malformed", code: "slot.bad_file" };
+  const via = wasSeenStopping(engine, loaded.folder, lease.lease) ? "hook" : "relayed";
+  const made = submission(engine, loaded, lease.slot, read.bytes, via);
+  return made.ok ? { is: "taken", command: made.value } : { is: "malformed", code: made.error.code };
+}
+
+/** Whether the result of a lease lies there and would be taken. Writes nothing. */
+export function wouldTake(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): boolean {
+  if (!isSlotName(lease.slot)) return false;
+  const read = readBounded(engine.fs, resultPath(loaded.folder, lease.lease), changeSlots[lease.slot].bytesMax);
+  return read.kind === "file" && check(lease.slot, read.bytes, doorContext(engine, loaded)).ok;
+}
+
+/**
+ * The checked bytes as a submitting command; the artifact (and, after a writing slot, the tree's snapshot) is durable.
+ * Refuses what the slot's door refuses.
+ */
+export function submission(
+  engine: Engine,
+  loaded: Loaded<ChangeState>,
+  slot: SlotName,
+  bytes: Uint8Array,
+  via: SubmitCommand["via"],
+): Result<SubmitCommand> {
+  const { state } = loaded;
+  const checked = check(slot, bytes, doorContext(engine, loaded));
+  if (!checked.ok) return checked;
+  const pass = "pass" in state.phase ? state.phase.pass : 0;
+  const { extension, writesTree } = changeSlots[slot];
+  const end =
+    slot === "coder"
+      ? (checked.value as { readonly lease: { readonly run: string; readonly lease: string } | null })
+      : null;
+  if (end?.lease != null && end.lease.run !== loaded.folder.id) {
+    return refuse("lease.foreign", "the report names another run", `atlas next --run ${loaded.folder.id}`);
+  }
+  const base = { do: "submit" as const, slot, bytes: bytes.length, via, lease: end?.lease?.lease ?? null };
+  if (slot === "packet") {
+    const { packet } = checked.value as {
+      readonly packet: { readonly verify_cmd: string; readonly baseline?: string };
+    };
+    const normal = Buffer.from(`${JSON.stringify(packet, null, 2)}\n`, "utf8");
+    const hash = writeArtifact(engine.fs, loaded.folder, { slot, pass: 0, extension }, normal);
+    return ok({
+      ...base,
+      sha256: hash,
+      packet: { hasCommand: packet.verify_cmd !== "", baseline: packet.baseline ?? null },
+    });
+  }
+  const hash = writeArtifact(engine.fs, loaded.folder, { slot, pass, extension }, bytes);
+  if (!writesTree || state.phase.at !== "code") return ok({ ...base, sha256: hash });
+  const { tree } = snapshotsOf(engine, loaded).take(workRoot(loaded, state.phase.tree));
+  return ok({ ...base, sha256: hash, tree });
+}
+
+function doorContext(engine: Engine, loaded: Loaded<ChangeState>): DoorContext {
+  const root = userTree(loaded);
+  return {
+    memoryBytes: halfTheMachine(),
+    recovered: loaded.state.phase.at === "recover",
+    exists: (path) => entryKind(engine.fs, join(root, path)) !== "absent",
+  };
+}
+
+export function wasSeenStopping(engine: Engine, folder: RunFolder, lease: string): boolean {
+  return readObserved(engine, folder).some((seen) => seen.type === "stopped" && seen.lease === lease);
+}
+
+/** Marks of live leases and of the awaited submit, for the hooks: who may write which result. Old ones go. */
+export function writeMarks(engine: Engine, loaded: Loaded<ChangeState>, awaited: string | null): void {
+  const results = join(loaded.folder.ledger, "results");
+  makeFolder(engine.fs, results);
+  const wanted = new Map<string, string>();
+  for (const { lease, slot, role } of loaded.state.leases.live) {
+    const epoch = Number(lease.slice(lease.lastIndexOf("@") + 1));
+    wanted.set(`${leaseBase(lease)}.lease`, JSON.stringify({ lease, slot, role, epoch }));
+  }
+  if (awaited !== null) wanted.set(`${awaited}.submit`, "");
+  for (const name of listFolder(engine.fs, results)) {
+    const isMark = name.endsWith(".lease") || name.endsWith(".submit");
+    if (isMark && !wanted.has(name)) removeQuietly(engine.fs, join(results, name));
+  }
+  for (const [name, text] of wanted) {
+    const path = join(results, name);
+    const before = readBounded(engine.fs, path, 4096);
+    if (before.kind !== "file" || sha256(before.bytes) !== sha256(text)) replaceFile(engine.fs, path, text, false);
+  }
+}

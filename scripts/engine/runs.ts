@@ -1,0 +1,300 @@
+/** Finding and describing runs: ours, adoptable and unreadable ones; nothing on disk is silently absent. */
+import { join } from "node:path";
+import { isRunId, type RunId } from "../core/ids.ts";
+import { LINE_BYTES_MAX } from "../core/line.ts";
+import { compareRuns } from "../core/order.ts";
+import type { Owner } from "../core/owner.ts";
+import type { RefusalCode } from "../core/result.ts";
+import type { ChangeState } from "../kinds/change/state.ts";
+import type { PlanDag } from "../kinds/weave/plan-dag.ts";
+import { entryKind, listFolder, readPrefix } from "../platform/files.ts";
+import { firstObject, isSealed } from "../platform/peek-foreign.ts";
+import { findPlaces, type Place, type Places } from "../platform/places.ts";
+import { progressOf } from "../platform/spoken.ts";
+import type { Engine } from "./context.ts";
+import { type Loaded, loadRun, type RunFolder } from "./ledger.ts";
+import { freeMegabytes } from "./memory.ts";
+import { type ReadOriginal, readOriginal } from "./originals.ts";
+import { ownership } from "./owning.ts";
+import { FINISHED, markFinished } from "./views.ts";
+
+/** One run as `status --json` gives it. */
+export interface RunView {
+  readonly id: string;
+  readonly kind: string;
+  readonly origin: "atlas" | "kimi-atlas" | "hotl" | "lithos";
+  readonly stage: string;
+  readonly terminal: boolean;
+  readonly resumable: boolean;
+  /** Why it is not resumable, or what a resume does with it. */
+  readonly why: string;
+  readonly owner: OwnerView | null;
+  readonly progress: { readonly done: number; readonly total: number | null };
+  readonly refine_passes: number;
+  readonly losses: readonly string[];
+  readonly root: string;
+  readonly graph?: {
+    readonly gas: number;
+    readonly ready: readonly string[];
+    readonly wave: readonly string[];
+    readonly terminated: boolean;
+    readonly dag: PlanDag;
+  };
+}
+
+export interface OwnerView {
+  readonly host: string;
+  readonly pid: number | null;
+  readonly session: string | null;
+  readonly since: string | null;
+  readonly standing: "ours" | "gone" | "released" | "alive";
+}
+
+export interface FoundRun {
+  readonly folder: RunFolder;
+  readonly view: RunView;
+  readonly loaded: Loaded | null;
+  readonly original: ReadOriginal | null;
+  /** Orders runs; decides nothing inside one. */
+  readonly ts: string | null;
+  readonly graph: boolean;
+  readonly trusted: boolean;
+}
+
+export interface Found {
+  readonly places: readonly Place[];
+  readonly searched: readonly string[];
+  readonly commonDir: string | null;
+  readonly mainRoot: string | null;
+  /** Newest first. */
+  readonly runs: readonly FoundRun[];
+  readonly finished: number;
+}
+
+export function placesOf(engine: Engine): Places {
+  const home = engine.environment.HOME ?? engine.environment.USERPROFILE ?? null;
+  return findPlaces(engine.fs, engine.cwd, { home, uid: process.getuid?.() ?? null });
+}
+
+/** Every run of every place; finished ones are only counted unless `all`. */
+export function findRuns(engine: Engine, all = false): Found {
+  const { places, searched, repository } = placesOf(engine);
+  const runs: FoundRun[] = [];
+  let finished = 0;
+  for (const place of places) {
+    if (place.why === "a link" || place.why === "not a folder") continue;
+    const marked = new Set(listFolder(engine.fs, join(place.atlas, FINISHED)));
+    const tracked = isTracked(engine, place, repository?.topLevel ?? null);
+    for (const id of listFolder(engine.fs, place.atlas)) {
+      if (!isRunId(id)) continue;
+      if (marked.has(id) && !all) {
+        finished += 1;
+        continue;
+      }
+      const run = describe(engine, place, id, tracked);
+      if (run === null) continue;
+      if (run.view.terminal && !marked.has(id) && run.trusted) tryMark(engine, run.folder);
+      if (run.view.terminal) finished += 1;
+      if (!run.view.terminal || all) runs.push(run);
+    }
+  }
+  runs.sort((a, b) => compareRuns({ ...a, id: a.view.id }, { ...b, id: b.view.id }));
+  return {
+    places,
+    searched,
+    commonDir: repository?.commonDir ?? null,
+    mainRoot: repository?.mainRoot ?? null,
+    runs,
+    finished,
+  };
+}
+
+/** One run by id, finished or not; null when no place holds it. */
+export function findRun(engine: Engine, id: string): FoundRun | null {
+  return findRuns(engine, true).runs.find((run) => run.view.id === id) ?? null;
+}
+
+function describe(engine: Engine, place: Place, id: RunId, tracked: boolean): FoundRun | null {
+  const folder = join(place.atlas, id);
+  const kind = entryKind(engine.fs, folder);
+  if (kind === "link") return broken(place, id, "ledger.linked", "its folder is a link");
+  if (kind !== "folder") return null;
+  const adopted = join(folder, "adopted");
+  const isAdopted = entryKind(engine.fs, join(adopted, "log.jsonl")) !== "absent";
+  const at: RunFolder = {
+    id,
+    root: place.root,
+    atlas: place.atlas,
+    ledger: isAdopted ? adopted : folder,
+    adopted: isAdopted,
+  };
+  const untrusted = !place.trusted ? "untrusted.owner" : tracked ? "untrusted.tracked" : null;
+  if (isAdopted && entryKind(engine.fs, adopted) !== "folder")
+    return broken(place, id, "ledger.linked", "adopted/ is a link");
+  if (isAdopted || isOwn(engine, folder)) return describeOwn(engine, at, untrusted);
+  const isRun = ["log.jsonl", "state.json"].some((name) => entryKind(engine.fs, join(folder, name)) !== "absent");
+  if (!isRun) return null;
+  const original = readOriginal(engine.fs, folder, id, freeMegabytes(engine.environment));
+  return describeOriginal(at, original, untrusted);
+}
+
+/** Our log, or what is left beside a damaged one: the original writes no snapshot and no `kind` into its state. */
+function isOwn(engine: Engine, folder: string): boolean {
+  const log = readPrefix(engine.fs, join(folder, "log.jsonl"), LINE_BYTES_MAX + 1);
+  if (log !== null && isSealed(firstObject(log.toString("utf8")))) return true;
+  if (entryKind(engine.fs, join(folder, "snapshot.json")) !== "absent") return true;
+  const state = readPrefix(engine.fs, join(folder, "state.json"), 200);
+  return state !== null && /^\{\s*"run_id": "[^"]*",\s*"kind": /.test(state.toString("utf8"));
+}
+
+function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode | null): FoundRun {
+  const load = loadRun(engine.fs, folder);
+  if (!load.ok) {
+    const run = broken(
+      { root: folder.root, atlas: folder.atlas },
+      folder.id,
+      load.unreadable.code,
+      load.unreadable.reason,
+    );
+    return { ...run, folder };
+  }
+  const { loaded } = load;
+  const { headline } = loaded;
+  const { head } = headline;
+  const original =
+    head.origin === "kimi-atlas"
+      ? readOriginal(engine.fs, join(folder.atlas, folder.id), folder.id, freeMegabytes(engine.environment))
+      : null;
+  const own = ownership(engine, head, null);
+  const state = loaded.state as Partial<ChangeState> & { readonly stage?: string | null };
+  const stage = state.stage ?? headline.stage ?? "INIT";
+  const losses = (loaded.state as { readonly losses?: readonly string[] }).losses ?? [];
+  const resumable = !headline.terminal && own !== "foreign" && untrusted === null;
+  return {
+    folder,
+    loaded,
+    original,
+    ts: headline.lastTs,
+    graph: loaded.kind.name === "weave",
+    trusted: untrusted === null,
+    view: {
+      id: folder.id,
+      kind: loaded.kind.name,
+      origin: head.origin,
+      stage,
+      terminal: headline.terminal,
+      resumable,
+      why: headline.terminal ? "finished" : (untrusted ?? (own === "foreign" ? "owner.alive" : "unfinished")),
+      owner: head.owner === null ? null : ownerView(head.owner, head.claimedAt, own, head.released),
+      progress: progressOfGraph(original) ?? progressOf(loaded.kind.name, state.stages ?? headline.done),
+      refine_passes: state.refinePasses ?? headline.refinePasses,
+      losses,
+      root: folder.root,
+      ...graphView(original),
+    },
+  };
+}
+
+function describeOriginal(folder: RunFolder, original: ReadOriginal, untrusted: RefusalCode | null): FoundRun {
+  const { run } = original;
+  const base = { folder, loaded: null, original, ts: run.updatedTs, graph: run.graph, trusted: untrusted === null };
+  const kind = run.graph ? "weave" : "change";
+  const common = { id: folder.id, kind, origin: "kimi-atlas" as const, owner: null, root: folder.root };
+  if (!run.readable) {
+    return {
+      ...base,
+      view: {
+        ...common,
+        stage: run.stage,
+        terminal: false,
+        resumable: false,
+        why: `unreadable: ${run.why.code}: ${run.why.sentence}`,
+        progress: { done: 0, total: null },
+        refine_passes: 0,
+        losses: [run.why.code],
+      },
+    };
+  }
+  const progress = progressOfGraph(original) ?? progressOf(kind, run.stages);
+  return {
+    ...base,
+    view: {
+      ...common,
+      stage: run.stage,
+      terminal: run.terminal,
+      resumable: !run.terminal && untrusted === null,
+      why: run.terminal ? "finished" : (untrusted ?? "adoptable"),
+      progress,
+      refine_passes: run.refinePasses,
+      losses: run.losses.map((loss) => loss.code),
+      ...graphView(run.terminal ? null : original),
+    },
+  };
+}
+
+function progressOfGraph(original: ReadOriginal | null): { readonly done: number; readonly total: number } | null {
+  if (original?.graph == null) return null;
+  const { done, total } = original.graph.progress;
+  return { done, total };
+}
+
+function graphView(original: ReadOriginal | null): Pick<RunView, "graph"> | Record<string, never> {
+  if (original?.graph == null) return {};
+  const { gas, ready, wave, terminated, dag } = original.graph;
+  return { graph: { gas, ready, wave, terminated, dag } };
+}
+
+function ownerView(
+  owner: Owner,
+  since: string | null,
+  own: ReturnType<typeof ownership>,
+  released: boolean,
+): OwnerView {
+  const standing = released ? "released" : own === "ours" ? "ours" : own === "foreign" ? "alive" : "gone";
+  return { host: owner.host, pid: owner.pid, session: owner.session, since, standing };
+}
+
+function broken(place: Pick<Place, "root" | "atlas">, id: RunId, code: RefusalCode, reason: string): FoundRun {
+  return {
+    folder: { id, root: place.root, atlas: place.atlas, ledger: join(place.atlas, id), adopted: false },
+    loaded: null,
+    original: null,
+    ts: null,
+    graph: false,
+    trusted: false,
+    view: {
+      id,
+      kind: "unknown",
+      origin: "atlas",
+      stage: "unknown",
+      terminal: false,
+      resumable: false,
+      why: code === "ledger.newer" ? `newer: ${reason}` : `unreadable: ${code}: ${reason}`,
+      owner: null,
+      progress: { done: 0, total: null },
+      refine_passes: 0,
+      losses: [code],
+      root: place.root,
+    },
+  };
+}
+
+/** A ledger that came with the repository was not written by this user's runs. */
+function isTracked(engine: Engine, place: Place, topLevel: string | null): boolean {
+  if (topLevel === null) return false;
+  const listed = engine.git.run(["ls-files", "-z", "--", ".atlas"], {
+    cwd: place.root,
+    timeoutMs: 5000,
+    bytesMax: 4096,
+  });
+  return listed.code === 0 && listed.stdout.length > 0;
+}
+
+/** A lost marker costs time only; a place that cannot be written is no reason to fail a reading. */
+function tryMark(engine: Engine, folder: RunFolder): void {
+  try {
+    markFinished(engine, folder);
+  } catch {
+    // Read-only: the next writer marks it.
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Settling: everything that follows from the ledger without a model or a human is recorded, probed and performed, one
+ * line at a time. It is the second half of every command; there is no other recovery.
+ */
+import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
+import { change } from "../kinds/change/kind.ts";
+import type { ChangeState } from "../kinds/change/state.ts";
+import { effectKey } from "../kinds/change/state.ts";
+import type { WeaveState } from "../kinds/weave/kind.ts";
+import { weave } from "../kinds/weave/kind.ts";
+import { treeEffectKey } from "../parts/tree.ts";
+import { isPerformerAlive } from "../platform/performer-client.ts";
+import { identityOf } from "../platform/processes.ts";
+import { decideAs } from "./change-run.ts";
+import { evidenceWithoutCommand, lookAtCommand } from "./command-run.ts";
+import type { Engine } from "./context.ts";
+import { perform } from "./effects.ts";
+import { readObserved } from "./human.ts";
+import { judgement } from "./judge.ts";
+import { type Loaded, loadRun, type RunFolder, refuseUnreadable } from "./ledger.ts";
+import { checkClaim } from "./owning.ts";
+import { probeLease } from "./results.ts";
+import { transact } from "./transact.ts";
+
+/** What one settling did, in ids and enumerations: `resume` prints it. */
+export interface Settled<S = ChangeState> {
+  readonly loaded: Loaded & { readonly state: S };
+  readonly did: readonly string[];
+}
+
+/** A run settles in far fewer lines; more means a rule that never comes to rest. */
+const stepsMax = 2000;
+
+export interface Settling {
+  readonly engine: Engine;
+  readonly folder: RunFolder;
+  readonly claim: string | null;
+  /** How long a running command may be waited for. */
+  readonly waitMs: number;
+  readonly now: number;
+}
+
+export async function settleChange(settling: Settling): Promise<Result<Settled, Refusal>> {
+  const did: string[] = [];
+  for (let step = 0; step < stepsMax; step += 1) {
+    const read = loadRun(settling.engine.fs, settling.folder);
+    if (!read.ok) return refuseUnreadable(settling.folder, read.unreadable);
+    const loaded = read.loaded as Loaded<ChangeState>;
+    const moved = await settleOnce(settling, loaded);
+    if (!moved.ok) return moved;
+    if (moved.value === null) return ok({ loaded, did });
+    did.push(moved.value);
+  }
+  throw new Error(`run ${settling.folder.id} does not come to rest`);
+}
+
+/** One step; null: there is nothing left to settle. */
+async function settleOnce(settling: Settling, loaded: Loaded<ChangeState>): Promise<Result<string | null, Refusal>> {
+  const { engine, folder, claim } = settling;
+  const { state } = loaded;
+  const observed = takeObserved(settling, loaded);
+  if (observed !== null) return observed;
+  const lease = await settleLeases(settling, loaded);
+  if (lease !== null) return lease;
+  const settled = decideAs(engine, folder, claim, { do: "settle" });
+  if (!settled.ok) return settled;
+  if (settled.value.recorded) return ok(`settled ${settled.value.loaded.state.phase.at}`);
+  if (state.phase.at === "critique" && !Object.values(state.phase.critics).includes("open")) {
+    const judged = decideAs(engine, folder, claim, (now) =>
+      ok(judgement(engine, now, state.phase.at === "critique" ? state.phase.pass : 0)),
+    );
+    return judged.ok ? ok(judged.value.recorded ? "judged" : null) : judged;
+  }
+  return settleEffect(settling, loaded);
+}
+
+async function settleEffect(settling: Settling, loaded: Loaded<ChangeState>): Promise<Result<string | null, Refusal>> {
+  const { engine, folder, claim } = settling;
+  const { state } = loaded;
+  if (state.phase.at === "verify" && !state.hasCommand && state.effect === null)
+    return recordNoCommand(settling, loaded);
+  const [effect] = change.owed(loaded.state);
+  if (effect === undefined) return ok(null);
+  if (effect.effect === "run-command") {
+    const standing = await lookAtCommand(engine, loaded, settling.waitMs);
+    if (standing.is === "running") return ok(null);
+    const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome: standing.outcome });
+    return ended.ok ? ok(standing.outcome.of === "lost" ? "command lost" : "command recorded") : ended;
+  }
+  const begun = beginShort(settling, effectKey(effect));
+  if (!begun.ok) return begun;
+  const outcome = perform(engine, begun.value, effect);
+  const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome });
+  if (!ended.ok) return ended;
+  const detail = outcome.of === "keep-tree" ? ` ${outcome.ref}` : outcome.of === "left" ? " left" : "";
+  return ok(`${effectKey(effect)}${detail}`);
+}
+
+/** A short effect that another living process performs is its own: we step back. Gone: taken over and probed. */
+function beginShort(settling: Settling, key: string): Result<Loaded<ChangeState>, Refusal> {
+  const { engine, folder, claim } = settling;
+  const performer = identityOf(engine.processes, process.pid) ?? engine.processes.place;
+  const begun = decideAs(engine, folder, claim, (now) => {
+    const { effect } = now.state;
+    if (effect !== null && isPerformerAlive(engine.processes, effect.performer, engine.exclusive)) {
+      return refuse(
+        "effect.running",
+        `another process performs ${effect.key} for this run`,
+        `atlas resume --run ${folder.id}`,
+      );
+    }
+    return ok({ do: "begin", key, performer });
+  });
+  return begun.ok ? ok(begun.value.loaded) : begun;
+}
+
+function recordNoCommand(settling: Settling, loaded: Loaded<ChangeState>): Result<string | null, Refusal> {
+  const { engine, folder, claim } = settling;
+  const { phase } = loaded.state;
+  if (phase.at !== "verify") return ok(null);
+  const effect = { effect: "run-command", pass: phase.pass } as const;
+  const begun = beginShort(settling, effectKey(effect));
+  if (!begun.ok) return begun;
+  const outcome = evidenceWithoutCommand(engine, loaded, phase.pass);
+  const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome });
+  return ended.ok ? ok("no command to run") : ended;
+}
+
+/** Starts a hook saw are taken into the ledger: a started agent is waited for, not printed again. */
+function takeObserved(settling: Settling, loaded: Loaded<ChangeState>): Result<string, Refusal> | null {
+  const unstarted = new Set(loaded.state.leases.live.filter((lease) => !lease.started).map((lease) => lease.lease));
+  if (unstarted.size === 0) return null;
+  const seen = readObserved(settling.engine, settling.folder).find(
+    (one) => one.type === "started" && unstarted.has(one.lease),
+  );
+  if (seen === undefined || seen.type !== "started") return null;
+  const taken = decideAs(settling.engine, settling.folder, settling.claim, { do: "started", lease: seen.lease });
+  return taken.ok ? ok(`started ${seen.lease}`) : taken;
+}
+
+/** Results that lie there are taken; orphaned leases without one end; deadlines that passed end their lease. */
+async function settleLeases(settling: Settling, loaded: Loaded<ChangeState>): Promise<Result<string, Refusal> | null> {
+  const { engine, folder, claim, now } = settling;
+  for (const lease of loaded.state.leases.live) {
+    const probe = probeLease(engine, loaded, lease);
+    if (probe.is === "taken") {
+      const taken = decideAs(engine, folder, claim, probe.command);
+      return taken.ok ? ok(`took ${lease.lease}`) : taken;
+    }
+    if (probe.is === "malformed" && (lease.started || lease.orphaned)) {
+      const failed = decideAs(engine, folder, claim, { do: "fail", slot: lease.slot, how: "error", stopped: true });
+      return failed.ok ? ok(`ended ${lease.lease} (${probe.code})`) : failed;
+    }
+    if (lease.orphaned) {
+      const ended = decideAs(engine, folder, claim, { do: "end-lease", lease: lease.lease, why: "lost" });
+      return ended.ok ? ok(`ended ${lease.lease} (lost)`) : ended;
+    }
+    if (Date.parse(lease.deadline) <= now && (loaded.state.isolated || lease.slot !== "coder")) {
+      const failed = decideAs(engine, folder, claim, { do: "fail", slot: lease.slot, how: "timeout", stopped: false });
+      return failed.ok ? ok(`ended ${lease.lease} (timeout)`) : failed;
+    }
+  }
+  return null;
+}
+
+/** A graph run, as far as this release goes: trees of its dead turn are kept and cleaned. */
+export function settleWeave(settling: Settling): Result<Settled<WeaveState>, Refusal> {
+  const { engine, folder, claim } = settling;
+  const did: string[] = [];
+  for (let step = 0; step < stepsMax; step += 1) {
+    const read = loadRun(engine.fs, folder);
+    if (!read.ok) return refuseUnreadable(folder, read.unreadable);
+    const loaded = read.loaded as Loaded<WeaveState>;
+    const [effect] = weave.owed(loaded.state);
+    if (effect === undefined) return ok({ loaded, did });
+    const performer = identityOf(engine.processes, process.pid) ?? engine.processes.place;
+    const decide = (command: Parameters<typeof weave.decide>[1]) =>
+      transact<WeaveState>(engine, folder, (now) => {
+        const claimed = checkClaim(engine, now, claim);
+        if (!claimed.ok) return claimed;
+        const begun = now.state.effect;
+        if (
+          command.do === "begin" &&
+          begun !== null &&
+          isPerformerAlive(engine.processes, begun.performer, engine.exclusive)
+        ) {
+          return refuse("effect.running", `another process performs ${begun.key}`, `atlas resume --run ${folder.id}`);
+        }
+        return weave.decide(now.state, command, engine.moment);
+      });
+    const begun = decide({ do: "begin", key: treeEffectKey(effect), performer });
+    if (!begun.ok) return begun;
+    const outcome = perform(engine, begun.value.loaded, effect);
+    if (outcome.of === "take-base" || outcome.of === "run-command" || outcome.of === "lost")
+      throw new Error("not a tree's outcome");
+    const ended = decide({ do: "finish", effect, outcome });
+    if (!ended.ok) return ended;
+    did.push(treeEffectKey(effect));
+  }
+  throw new Error(`run ${folder.id} does not come to rest`);
+}

@@ -1,0 +1,51 @@
+/**
+ * Views for people and for the seed's readers, and the mark of a finished run. Replaced atomically, never synced:
+ * losing one loses nothing, and nothing of ours ever reads one back as truth.
+ */
+import { join } from "node:path";
+import type { ChangeState } from "../kinds/change/state.ts";
+import { entryKind, makeFolder, readBounded, replaceFile } from "../platform/files.ts";
+import type { Engine } from "./context.ts";
+import type { Loaded, RunFolder } from "./ledger.ts";
+import { readPacket } from "./packets.ts";
+
+export const FINISHED = ".finished";
+
+export function writeViews(engine: Engine, loaded: Loaded): void {
+  const { headline, folder } = loaded;
+  if (loaded.kind.name === "change") {
+    const view = changeView(engine, loaded as Loaded<ChangeState>);
+    replaceFile(engine.fs, join(folder.ledger, "state.json"), `${JSON.stringify(view, null, 2)}\n`, false);
+  }
+  if (headline.terminal) markFinished(engine, folder);
+}
+
+/** An empty file `.atlas/.finished/<id>`: a start-up opens only the runs that have none. */
+export function markFinished(engine: Engine, folder: RunFolder): void {
+  const marks = join(folder.atlas, FINISHED);
+  makeFolder(engine.fs, marks);
+  const mark = join(marks, folder.id);
+  if (entryKind(engine.fs, mark) === "absent") replaceFile(engine.fs, mark, "", false);
+}
+
+/** The seed's fields, so that anyone who knows it finds them. */
+function changeView(engine: Engine, loaded: Loaded<ChangeState>): Record<string, unknown> {
+  const { state, folder, headline } = loaded;
+  const packet = readPacket(engine, loaded);
+  const intent = readBounded(engine.fs, join(folder.ledger, "intent.txt"), 64 * 1024);
+  return {
+    run_id: folder.id,
+    kind: "change",
+    current_state: state.stage ?? "INIT",
+    intent: packet?.intent ?? (intent.kind === "file" ? intent.bytes.toString("utf8") : ""),
+    success_criteria: packet?.success_criteria ?? [],
+    stages: Object.fromEntries(state.stages.map((stage) => [stage, { status: "done" }])),
+    refine_passes: state.refinePasses,
+    draft_ref: "",
+    verify_cmd: packet?.verify_cmd ?? "",
+    scope_paths: packet?.scope_paths ?? [],
+    baseline_sha: state.baseline ?? "",
+    created_ts: headline.head.claimedAt,
+    updated_ts: headline.lastTs,
+  };
+}

@@ -1,0 +1,93 @@
+/** Gathers what a hook looks at: places, unfinished runs, who we are. Reads only. */
+import { join } from "node:path";
+import type { RunId } from "../core/ids.ts";
+import { compareRuns } from "../core/order.ts";
+import type { ProcessIdentity } from "../core/owner.ts";
+import { entryKind } from "../platform/files.ts";
+import type { FileSystem } from "../platform/fs.ts";
+import { HOOK_RUNS_MAX, type PeekedRun, peekRun, peekUnfinished } from "../platform/peek.ts";
+import { findPlaces, type Place, placesAt } from "../platform/places.ts";
+import { hostProcess, type Processes } from "../platform/processes.ts";
+import type { SeenRun, SessionRecord } from "../platform/sessions.ts";
+import type { Host } from "./event.ts";
+import { ownerWord, type World } from "./policy.ts";
+
+export interface Surroundings {
+  readonly fs: FileSystem;
+  readonly processes: Processes;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Our own process. */
+  readonly pid: number;
+}
+
+export interface HostIdentity {
+  readonly pid: number | null;
+  readonly start: string | null;
+}
+
+/** The host's own process, as the processes tell. */
+export function hostIdentity(around: Surroundings, host: Host): HostIdentity {
+  const claimed = host.pidVariable === null ? undefined : around.env[host.pidVariable];
+  const facts = hostProcess(around.processes, around.pid, claimed);
+  return { pid: facts?.pid ?? null, start: facts?.start ?? null };
+}
+
+/** Trusted places seen from `cwd` and from the session's record, each once. */
+export function trustedPlaces(around: Surroundings, cwd: string, record: SessionRecord | null): readonly Place[] {
+  const uid = process.getuid?.() ?? null;
+  const home = around.env.HOME ?? around.env.USERPROFILE ?? null;
+  const near = findPlaces(around.fs, cwd, { home, uid }).places;
+  const roots = [...near.map((place) => place.root), ...(record?.places ?? [])];
+  return placesAt(around.fs, roots, uid).filter((place) => place.trusted);
+}
+
+/** The unfinished runs of `places`, with whose they are. */
+export function lookAround(
+  around: Surroundings,
+  places: readonly Place[],
+  session: string,
+  host: HostIdentity,
+  record: SessionRecord | null,
+): World {
+  const uid = process.getuid?.() ?? null;
+  const runs: PeekedRun[] = [];
+  let unopened = 0;
+  for (const place of places) {
+    const found = peekUnfinished(around.fs, place.atlas, uid, HOOK_RUNS_MAX - runs.length);
+    runs.push(...found.runs);
+    unopened += found.unopened;
+  }
+  const spoken = runs.sort(compareRuns).map((run) => ({
+    run,
+    owner: ownerWord(run, session, (owner) => ({
+      here: here(around, host),
+      startOfPid: owner.pid === null ? null : livingStart(around.processes, owner.pid),
+      exclusive: around.env.ATLAS_EXCLUSIVE === "1",
+    })),
+  }));
+  return { runs: spoken, vanished: vanishedRuns(around.fs, record), unopened };
+}
+
+/** One named run in these places, if it is unfinished and ours to write beside. */
+export function ownHome(fs: FileSystem, places: readonly Place[], id: RunId): string | null {
+  const uid = process.getuid?.() ?? null;
+  for (const { atlas } of places) {
+    if (entryKind(fs, join(atlas, ".finished", id)) !== "absent") continue;
+    const run = peekRun(fs, atlas, id, uid);
+    if (run?.home && run.trusted && !run.terminal) return run.home;
+  }
+  return null;
+}
+
+export function here(around: Surroundings, host: HostIdentity): ProcessIdentity {
+  return { ...around.processes.place, pid: host.pid, start: host.start };
+}
+
+function livingStart(processes: Processes, pid: number): string | null {
+  const facts = processes.look(pid);
+  return facts === null || facts.dead ? null : facts.start;
+}
+
+function vanishedRuns(fs: FileSystem, record: SessionRecord | null): readonly SeenRun[] {
+  return (record?.runs ?? []).filter(({ root, id }) => entryKind(fs, join(root, ".atlas", id)) === "absent");
+}

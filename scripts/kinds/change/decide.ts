@@ -1,0 +1,226 @@
+/** What a change run says to a command: the events of one line, nothing, or a refusal. Pure. */
+
+import type { Moment } from "../../core/kind.ts";
+import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../../core/result.ts";
+import { type BeginCommand, beganEvent } from "../../parts/effect.ts";
+import { gasLeft } from "../../parts/gas.ts";
+import { LEASE_MS, type LeaseEnd, leaseToken, liveLease } from "../../parts/lease.ts";
+import type { Pass } from "../../parts/passes.ts";
+import { type TreeEffect, type TreeOutcome, treeEnd } from "../../parts/tree.ts";
+import { type AnswerCommand, decideAnswer } from "./decide-answer.ts";
+import type { ChangeEvent } from "./events.ts";
+import { endEvents } from "./labels.ts";
+import { roleOf, wantedSlots } from "./next.ts";
+import { decideSettle } from "./settle.ts";
+import { type ChangeEffect, type ChangeState, effectKey, filledKey, passOf } from "./state.ts";
+
+export type EffectOutcome =
+  | TreeOutcome
+  | { readonly of: "take-base"; readonly tree: string }
+  | { readonly of: "run-command"; readonly sha256: string; readonly ending: string }
+  | { readonly of: "lost" };
+
+export type ChangeCommand =
+  | { readonly do: "settle" }
+  | { readonly do: "hand-out" }
+  | {
+      readonly do: "submit";
+      readonly slot: string;
+      readonly sha256: string;
+      readonly bytes: number;
+      readonly via: "root" | "hook" | "relayed";
+      /** The lease the artifact itself names, when it names one. */
+      readonly lease: string | null;
+      /** Snapshot of the tree after a writing slot. */
+      readonly tree?: string;
+      /** For the slot `packet` of a recovered run. */
+      readonly packet?: { readonly hasCommand: boolean; readonly baseline: string | null };
+    }
+  | {
+      readonly do: "fail";
+      readonly slot: string;
+      readonly how: "timeout" | "error" | "refused";
+      /** The agent is known to have stopped (a hook saw it). */
+      readonly stopped: boolean;
+    }
+  | { readonly do: "end-lease"; readonly lease: string; readonly why: "lost" | "redo" }
+  | { readonly do: "started"; readonly lease: string }
+  | AnswerCommand
+  | BeginCommand
+  | { readonly do: "finish"; readonly effect: ChangeEffect; readonly outcome: EffectOutcome }
+  | {
+      readonly do: "judge";
+      readonly pass: Pass;
+      readonly label: "VERIFIED" | "UNVERIFIED";
+      readonly refine: boolean;
+      readonly reasons: readonly string[];
+      readonly blocking: number;
+    };
+
+export type Decision = Result<NonEmpty<ChangeEvent> | null, Refusal>;
+
+/** Bad endings of one slot and pass before it is given up. */
+export const ATTEMPTS_MAX = 2;
+
+export function decideChange(state: ChangeState, command: ChangeCommand, moment: Moment): Decision {
+  switch (command.do) {
+    case "settle":
+      return ok(decideSettle(state, moment));
+    case "hand-out":
+      return handOut(state, moment);
+    case "submit":
+      return submit(state, command);
+    case "fail":
+      return fail(state, command);
+    case "end-lease":
+      return ok(endLease(state, command.lease, command.why));
+    case "started": {
+      const lease = state.leases.live.find((live) => live.lease === command.lease);
+      return ok(lease === undefined || lease.started ? null : [{ type: "lease-started", lease: command.lease }]);
+    }
+    case "answer":
+      return decideAnswer(state, command);
+    case "begin":
+      return ok([beganEvent(command, state.head.epoch)]);
+    case "finish":
+      return ok(finish(command.effect, command.outcome));
+    case "judge": {
+      const { pass, label, refine, reasons, blocking } = command;
+      return ok([
+        { type: "judged", pass, label, refine, reasons, blocking },
+        { type: "stage", stage: "VERIFIED" },
+      ]);
+    }
+  }
+}
+
+/** Leases for every slot that is wanted and not out. Charged here, before anything is printed. */
+function handOut(state: ChangeState, moment: Moment): Decision {
+  const slots = wantedSlots(state).filter(
+    (slot) => roleOf(slot) !== "root" && liveLease(state.leases, slot) === undefined,
+  );
+  if (slots.length === 0 || state.gates.open !== null) return ok(null);
+  if (gasLeft(state.gas) === 0) {
+    if (state.form === "headless") return ok(endEvents(state, "UNVERIFIED", ["gas.exhausted"], moment));
+    return ok([{ type: "asked", gate: "gas", nonce: moment.fresh("gate"), options: ["grant:<n>", "stop"] }]);
+  }
+  const deadline = new Date(moment.now + LEASE_MS).toISOString();
+  const leased = slots.slice(0, gasLeft(state.gas)).map(
+    (slot, index): ChangeEvent => ({
+      type: "leased",
+      slot,
+      role: roleOf(slot),
+      lease: leaseToken(state.leases, slot, state.head.epoch),
+      deadline,
+      gasLeft: gasLeft(state.gas) - index - 1,
+    }),
+  );
+  return ok(leased as unknown as NonEmpty<ChangeEvent>);
+}
+
+function submit(state: ChangeState, command: Extract<ChangeCommand, { do: "submit" }>): Decision {
+  const { slot, sha256, bytes, via } = command;
+  const pass = passOf(state);
+  const before = state.filled[filledKey(slot, pass)];
+  const wanted = wantedSlots(state).includes(slot);
+  if (!wanted && before !== undefined) {
+    if (before.sha256 === sha256) return ok(null);
+    return refuse("slot.filled", `slot ${slot} was handed in already, with other bytes`, "atlas next");
+  }
+  if (!wanted) return refuse("slot.unexpected", `slot ${slot} is not what the run waits for`, "atlas next");
+  if (state.gates.open !== null) {
+    return refuse("gate.open", `gate ${state.gates.open.gate} must be answered first`, "atlas next");
+  }
+  const filled = (lease: string | null): ChangeEvent => ({
+    type: "filled",
+    slot,
+    pass,
+    sha256,
+    bytes,
+    via,
+    lease,
+    ...(command.tree === undefined ? {} : { tree: command.tree }),
+  });
+  if (state.phase.at === "recover" && command.packet !== undefined) {
+    const { hasCommand, baseline } = command.packet;
+    return ok([filled(null), { type: "packet-set", packet: sha256, assumed: [], hasCommand, baseline }]);
+  }
+  if (slot === "triage") return ok([filled(null), { type: "stage", stage: "TRIAGED" }]);
+  if (slot === "plan") return ok([filled(null)]);
+  const lease = liveLease(state.leases, slot);
+  if (lease === undefined) {
+    return refuse("lease.none", `no lease of slot ${slot} is out, so nothing can be handed in for it`, "atlas resume");
+  }
+  if (command.lease !== null && command.lease !== lease.lease) {
+    return refuse("lease.stale", `the result names another lease than the one that is out`, "atlas next");
+  }
+  const taken: ChangeEvent = { type: "lease-ended", lease: lease.lease, why: "taken" };
+  const events: [ChangeEvent, ...ChangeEvent[]] = [filled(lease.lease), taken];
+  if (slot === "scout") events.push({ type: "stage", stage: "GROUNDED" });
+  if (slot === "coder") events.push({ type: "stage", stage: "CODED" });
+  return ok(events);
+}
+
+/** A bad ending: a narrower hand-out once, then the slot is given up and everybody is told. */
+function fail(state: ChangeState, command: Extract<ChangeCommand, { do: "fail" }>): Decision {
+  const { slot, how } = command;
+  const lease = liveLease(state.leases, slot);
+  if (lease === undefined) return refuse("lease.none", `no lease of slot ${slot} is out`, "atlas next");
+  if (slot === "coder" && !state.isolated && !command.stopped) {
+    return refuse(
+      "tree.writer_unknown",
+      "the coder may still be writing in your working tree; end it first, then say that it is gone",
+      "atlas resume --redo coder",
+    );
+  }
+  return ok(giveBack(state, lease.lease, slot, how));
+}
+
+function giveBack(state: ChangeState, lease: string, slot: string, how: LeaseEnd): NonEmpty<ChangeEvent> {
+  const { phase } = state;
+  const failures =
+    (phase.at === "critique"
+      ? phase.failures[slot as keyof typeof phase.failures]
+      : "failures" in phase
+        ? phase.failures
+        : 0) + 1;
+  const ended: ChangeEvent = { type: "lease-ended", lease, why: how };
+  if (failures < ATTEMPTS_MAX) return endLease(state, lease, how) ?? [ended];
+  const events: [ChangeEvent, ...ChangeEvent[]] = [ended, { type: "degraded", slot, pass: passOf(state), why: how }];
+  if (slot === "scout") events.push({ type: "stage", stage: "GROUNDED" });
+  return events;
+}
+
+/** Ends a lease; an own tree its writer may have half written is given up with it. */
+function endLease(state: ChangeState, lease: string, why: LeaseEnd): NonEmpty<ChangeEvent> | null {
+  const live = state.leases.live.find((one) => one.lease === lease);
+  if (live === undefined) return null;
+  const events: [ChangeEvent, ...ChangeEvent[]] = [{ type: "lease-ended", lease, why }];
+  if (live.slot === "coder" && state.phase.at === "code" && state.phase.tree !== null) {
+    events.push({ type: "tree-staled", name: state.phase.tree });
+  }
+  return events;
+}
+
+function finish(effect: ChangeEffect, outcome: EffectOutcome): NonEmpty<ChangeEvent> {
+  const key = effectKey(effect);
+  if (outcome.of === "take-base") {
+    return [
+      { type: "effect-ended", key, outcome: "done" },
+      { type: "based", tree: outcome.tree },
+    ];
+  }
+  if (effect.effect === "run-command") {
+    const { pass } = effect;
+    return outcome.of === "run-command"
+      ? [
+          { type: "effect-ended", key, outcome: "done" },
+          { type: "evidence", pass, sha256: outcome.sha256, ending: outcome.ending },
+        ]
+      : [
+          { type: "effect-ended", key, outcome: "lost" },
+          { type: "command-lost", pass },
+        ];
+  }
+  return treeEnd(effect as TreeEffect, outcome as TreeOutcome);
+}

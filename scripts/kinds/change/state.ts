@@ -1,0 +1,126 @@
+/** What a change run is, as data. Each phase holds exactly what that phase has. */
+import type { Head, InvocationForm } from "../../core/head.ts";
+import type { BegunEffect } from "../../parts/effect.ts";
+import type { Gas } from "../../parts/gas.ts";
+import type { Gates } from "../../parts/gate.ts";
+import type { Leases } from "../../parts/lease.ts";
+import type { Pass } from "../../parts/passes.ts";
+import type { ChangeStage } from "../../parts/stage-names.ts";
+import { type TreeEffect, type Trees, treeEffectKey } from "../../parts/tree.ts";
+
+export type Lens = "correctness" | "code-quality" | "security";
+export const LENSES: readonly Lens[] = ["correctness", "code-quality", "security"];
+
+/** `missing`: both hand-outs ended badly. Blocking, never "fine by default". */
+export type CriticStatus = "open" | "filled" | "missing";
+
+export type Phase =
+  | { readonly at: "unborn" }
+  /** INIT is done; INTENT_CAPTURED is about to be recorded. */
+  | { readonly at: "intake" }
+  /** Adopted, and no file holds the packet any more: it must be handed in before anything else. */
+  | { readonly at: "recover"; readonly stage: ChangeStage; readonly pass: Pass }
+  | { readonly at: "clarify" }
+  | { readonly at: "triage" }
+  | { readonly at: "scout"; readonly failures: number }
+  | { readonly at: "plan"; readonly adjusted: boolean }
+  | { readonly at: "pre-code"; readonly adjusted: boolean }
+  | { readonly at: "approve"; readonly then: "code" | "verify"; readonly pass: Pass }
+  /** The base snapshot and, in an isolated run, the tree are owed. */
+  | {
+      readonly at: "prepare";
+      readonly then: "code" | "verify" | "output";
+      readonly pass: Pass;
+      readonly failures: number;
+    }
+  /** `tree`: the run's own tree by name; null: the user's own. */
+  | { readonly at: "code"; readonly pass: Pass; readonly tree: string | null; readonly failures: number }
+  | { readonly at: "verify"; readonly pass: Pass; readonly tree: string | null; readonly losses: number }
+  | {
+      readonly at: "critique";
+      readonly pass: Pass;
+      readonly tree: string | null;
+      readonly critics: Readonly<Record<Lens, CriticStatus>>;
+      readonly failures: Readonly<Record<Lens, number>>;
+    }
+  | { readonly at: "judged"; readonly pass: Pass; readonly tree: string | null; readonly refine: boolean }
+  | { readonly at: "output"; readonly pass: Pass; readonly tree: string | null }
+  | { readonly at: "ended"; readonly status: EndStatus; readonly choice: string | null };
+
+export type EndStatus = "verified" | "unverified" | "abandoned";
+export type Label = "VERIFIED" | "UNVERIFIED";
+
+/** An artifact in the run's folder, named by hash. */
+export interface Filled {
+  readonly sha256: string;
+  readonly bytes: number;
+  /** `relayed`: the root wrote a file for an agent's slot and no hook saw the agent say it. */
+  readonly via: "root" | "hook" | "relayed";
+  /** Snapshot tree id recorded with a writing slot: a checkpoint. */
+  readonly tree?: string;
+}
+
+export interface Judgement {
+  readonly pass: Pass;
+  readonly label: Label;
+  readonly refine: boolean;
+  readonly reasons: readonly string[];
+  readonly blocking: number;
+}
+
+export interface ChangeState {
+  readonly head: Head;
+  readonly phase: Phase;
+  readonly form: InvocationForm;
+  /** Works in a tree of its own; never in the user's. */
+  readonly isolated: boolean;
+  readonly stages: readonly ChangeStage[];
+  /** The stage completed last. */
+  readonly stage: ChangeStage | null;
+  /** Lines that completed REFINE. */
+  readonly refinePasses: number;
+  readonly packet: string | null;
+  readonly missing: readonly string[];
+  readonly assumed: readonly string[];
+  readonly losses: readonly string[];
+  readonly hasCommand: boolean;
+  readonly command: "undecided" | "approved" | "rejected";
+  /** Commit (or bare tree) the run began from; null outside git and on an unborn branch. */
+  readonly baseline: string | null;
+  /** Snapshot tree id of the baseline, B. */
+  readonly base: string | null;
+  /** Snapshot tree id after the last accepted writing slot; the baseline is the first. */
+  readonly checkpoint: string | null;
+  /** By `<slot>.<pass>`. */
+  readonly filled: Readonly<Record<string, Filled>>;
+  readonly degraded: readonly string[];
+  readonly judgements: readonly Judgement[];
+  readonly label: Label | null;
+  readonly reasons: readonly string[];
+  readonly gas: Gas;
+  readonly leases: Leases;
+  readonly gates: Gates;
+  readonly trees: Trees;
+  readonly effect: BegunEffect | null;
+}
+
+export type ChangeEffect =
+  | TreeEffect
+  /** Snapshot of what the coder starts from: the working tree as it is, or the baseline's own files. */
+  | { readonly effect: "take-base"; readonly from: "tree" | "baseline" }
+  /** The frozen command, run by a detached performer. */
+  | { readonly effect: "run-command"; readonly pass: Pass };
+
+export function effectKey(effect: ChangeEffect): string {
+  if (effect.effect === "take-base") return "take-base";
+  return effect.effect === "run-command" ? `run-command:${effect.pass}` : treeEffectKey(effect);
+}
+
+export function filledKey(slot: string, pass: Pass): string {
+  return `${slot}.${pass}`;
+}
+
+/** The refine pass the run stands in. */
+export function passOf(state: ChangeState): Pass {
+  return "pass" in state.phase ? state.phase.pass : 0;
+}

@@ -1,0 +1,85 @@
+/** What differs between two trees of a snapshot repository: as a list, and as a patch. Reads and adds objects only. */
+import { EnvironmentFailure } from "../core/result.ts";
+import { gitFailure } from "./git.ts";
+import { zeroRecords } from "./git-paths.ts";
+import { indexInfo } from "./raw-tree.ts";
+import type { Snapshots } from "./snapshot.ts";
+
+export interface Change {
+  /** UTF-8; a byte outside it is one lone surrogate (`git-paths.ts`), so no two paths are one. */
+  readonly path: string;
+  /** Added, modified, deleted, type changed (file to link). A rename is a D and an A. */
+  readonly status: "A" | "M" | "D" | "T";
+  /** `000000` where there is none. */
+  readonly oldMode: string;
+  readonly newMode: string;
+  /** All zeros where there is none. */
+  readonly oldBlob: string;
+  readonly newBlob: string;
+}
+
+const flags = ["-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none"];
+
+/** Changes from one tree to another, in git's order (bytes of the path). Both are tree or commit ids. */
+export function changesBetween(snapshots: Snapshots, from: string, to: string): readonly Change[] {
+  const output = diffTree(snapshots, ["--raw", "-z", "--no-abbrev"], from, to);
+  const records = zeroRecords(output);
+  const changes: Change[] = [];
+  for (let at = 0; at + 1 < records.length; at += 2) {
+    const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([AMDT])$/.exec(records[at] ?? "");
+    const [, oldMode = "", newMode = "", oldBlob = "", newBlob = "", status] = match ?? [];
+    if (match === null) throw unknownForm();
+    changes.push({
+      path: records[at + 1] ?? "",
+      status: status as Change["status"],
+      oldMode,
+      newMode,
+      oldBlob,
+      newBlob,
+    });
+  }
+  return changes;
+}
+
+/**
+ * The patch from one tree to another, binary files included, as `git apply` takes it; with `paths`, of exactly these
+ * files. Independent of the user's diff configuration.
+ */
+export function patchBetween(snapshots: Snapshots, from: string, to: string, paths?: readonly string[]): Buffer {
+  const target = paths === undefined ? to : only(snapshots, from, to, paths);
+  const form = ["--patch", "--binary", "--full-index", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/"];
+  return diffTree(snapshots, [...form, "--diff-algorithm=myers", "--inter-hunk-context=0"], from, target);
+}
+
+/** `from` with the changes to `paths` alone: a path a command line cannot carry (bytes) needs no pathspec then. */
+function only(snapshots: Snapshots, from: string, to: string, paths: readonly string[]): string {
+  const wanted = new Set(paths);
+  const changes = changesBetween(snapshots, from, to).filter((change) => wanted.has(change.path));
+  return snapshots.withIndex((env) => {
+    const call = (args: readonly string[], input: Buffer | string = "") => {
+      const done = snapshots.run(args, { env, input });
+      if (done.code !== 0) throw gitFailure(args, done);
+      return done.stdout.toString("utf8").trim();
+    };
+    call(["read-tree", from]);
+    const removed = changes.filter((change) => change.status === "D");
+    const written = changes.filter((change) => change.status !== "D");
+    const entries = [
+      ...removed.map((change) => ({ mode: "0", blob: change.newBlob, path: change.path })),
+      ...written.map((change) => ({ mode: change.newMode, blob: change.newBlob, path: change.path })),
+    ];
+    call(["update-index", "--replace", "-z", "--index-info"], indexInfo(entries));
+    return call(["write-tree"]);
+  });
+}
+
+function diffTree(snapshots: Snapshots, form: readonly string[], from: string, to: string): Buffer {
+  const args = ["diff-tree", ...flags, ...form, from, to, "--"];
+  const done = snapshots.run(args);
+  if (done.code !== 0) throw gitFailure(args, done);
+  return done.stdout;
+}
+
+function unknownForm(): EnvironmentFailure {
+  return new EnvironmentFailure("git.failed", "git diff-tree printed a record of an unknown form", "atlas doctor");
+}

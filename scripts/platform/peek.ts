@@ -1,0 +1,220 @@
+/**
+ * A cheap look at a run folder, for hooks and lists: which run, how far, whose. Reads only, follows no link, throws
+ * only for a failing disk. Whatever lies there gives an answer; what cannot be read is named by a code.
+ */
+import { join } from "node:path";
+import { applyToHeadline, BLANK, type Headline } from "../core/headline.ts";
+import { isRunId, type RunId } from "../core/ids.ts";
+import { readChain, type Tip } from "../core/line.ts";
+import { compareRuns } from "../core/order.ts";
+import type { Owner } from "../core/owner.ts";
+import type { RefusalCode } from "../core/result.ts";
+import { type BadFile, entryKind, listFolder, type Read, readBounded } from "./files.ts";
+import type { FileSystem } from "./fs.ts";
+import { sha256 } from "./hash.ts";
+import { type ForeignWord, firstObject, foldForeign, isSealed, objectOf } from "./peek-foreign.ts";
+import { progressOf, spokenKind, spokenStage } from "./spoken.ts";
+
+/** What a hook reads of one log; beyond it the stage is "unknown". */
+export const HOOK_LOG_BYTES_MAX = 1024 * 1024;
+/** What a hook opens of one place; the rest is a number. */
+export const HOOK_RUNS_MAX = 1000;
+const stateBytesMax = 1024 * 1024;
+
+export interface PeekedRun {
+  readonly id: RunId;
+  /** `.atlas/<id>` */
+  readonly folder: string;
+  /** Where our own files of this run lie; null for a foreign run nobody has adopted. */
+  readonly home: string | null;
+  readonly origin: "atlas" | "kimi-atlas";
+  /** `change`, `weave`, `flow`, `branch` or `unknown`. */
+  readonly kind: string;
+  /** A known stage, `none` or `unknown`: safe to print. */
+  readonly stage: string;
+  readonly refine: number;
+  readonly done: number;
+  readonly total: number | null;
+  readonly terminal: boolean;
+  readonly owner: Owner | null;
+  readonly epoch: number;
+  readonly released: boolean;
+  /** Null: readable. `ledger.newer` is readable by a newer atlas. */
+  readonly unreadable: RefusalCode | null;
+  readonly graph: boolean;
+  /** Time of the last line. Orders runs, decides nothing inside one. */
+  readonly ts: string | null;
+  /** False: another user's folder. */
+  readonly trusted: boolean;
+  /** Our log and where its chain stands; null where we have none or could not read it whole. */
+  readonly ours: { readonly log: string; readonly tip: Tip } | null;
+}
+
+/** Ids in `.atlas` without a finished marker, ascending; two `readdir`s, no file opened. */
+export function unfinishedIds(fs: FileSystem, atlas: string): readonly RunId[] {
+  const finishedFolder = join(atlas, ".finished");
+  const finished = entryKind(fs, finishedFolder) === "folder" ? new Set(listFolder(fs, finishedFolder)) : new Set();
+  return listFolder(fs, atlas).filter((name): name is RunId => isRunId(name) && !finished.has(name));
+}
+
+/** Runs of `.atlas` that are not finished, newest first, and how many folders were left unopened. */
+export function peekUnfinished(
+  fs: FileSystem,
+  atlas: string,
+  uid: number | null,
+  runsMax: number = HOOK_RUNS_MAX,
+  bytesMax: number = HOOK_LOG_BYTES_MAX,
+): { readonly runs: readonly PeekedRun[]; readonly unopened: number } {
+  // Own ids begin with their time, so the newest come first where not all can be opened.
+  const ids = [...unfinishedIds(fs, atlas)].reverse();
+  const runs: PeekedRun[] = [];
+  for (const id of ids.slice(0, runsMax)) {
+    const run = peekRun(fs, atlas, id, uid, bytesMax);
+    if (run !== null && !run.terminal) runs.push(run);
+  }
+  return { runs: runs.sort(compareRuns), unopened: Math.max(0, ids.length - runsMax) };
+}
+
+/** One run; null when the folder holds none (or does not exist). */
+export function peekRun(
+  fs: FileSystem,
+  atlas: string,
+  id: RunId,
+  uid: number | null,
+  bytesMax: number = HOOK_LOG_BYTES_MAX,
+): PeekedRun | null {
+  const folder = join(atlas, id);
+  let trusted: boolean;
+  try {
+    const stat = fs.lstatSync(folder);
+    if (stat.isSymbolicLink()) return nothingKnown(id, folder, "ledger.linked");
+    if (!stat.isDirectory()) return null;
+    trusted = uid === null || stat.uid === uid;
+  } catch {
+    return null;
+  }
+  const graph = entryKind(fs, join(folder, "plan.dag.json")) !== "absent";
+  const log = join(folder, "log.jsonl");
+  const read = readBounded(fs, log, bytesMax);
+  const adopted = join(folder, "adopted");
+  const base = { ...nothingKnown(id, folder, null), trusted, graph };
+  if (entryKind(fs, join(adopted, "log.jsonl")) !== "absent") {
+    if (entryKind(fs, adopted) !== "folder") return { ...base, unreadable: "ledger.linked" };
+    const adoptedLog = join(adopted, "log.jsonl");
+    const foreign = read.kind === "file" ? foldForeign(textOf(read), null) : null;
+    return peekOwn({ ...base, home: adopted }, adoptedLog, readBounded(fs, adoptedLog, bytesMax), foreign);
+  }
+  if (read.kind === "bad") {
+    if (read.why === "too large") return { ...base, kind: graph ? "weave" : "unknown", stage: "unknown" };
+    return { ...base, unreadable: badFile[read.why] };
+  }
+  const text = read.kind === "file" ? textOf(read) : "";
+  if (read.kind === "file" && isSealed(firstObject(text))) return peekOwn({ ...base, home: folder }, log, read, null);
+  return peekForeign(fs, base, read, text);
+}
+
+function peekOwn(base: PeekedRun, log: string, read: Read, foreign: ForeignWord | null): PeekedRun {
+  if (read.kind === "absent") return { ...base, unreadable: "ledger.unreadable" };
+  if (read.kind === "bad") {
+    return read.why === "too large" ? { ...base, stage: "unknown" } : { ...base, unreadable: badFile[read.why] };
+  }
+  const chain = readChain<{ readonly type: string }>(read.bytes, sha256);
+  let headline: Headline = BLANK;
+  let unreadable: RefusalCode | null = null;
+  try {
+    for (const line of chain.lines) headline = applyToHeadline(headline, line);
+  } catch {
+    unreadable = "ledger.illegal";
+  }
+  if (chain.end.at === "broken") unreadable = "ledger.chain_broken";
+  else if (chain.end.at === "newer") unreadable = "ledger.newer";
+  else if (headline.head.kind === null) unreadable ??= "ledger.unreadable";
+  const { head } = headline;
+  const owner = head.owner === null ? null : soundOwner(head.owner);
+  if (head.owner !== null && owner === null) unreadable ??= "ledger.illegal";
+  const kind = spokenKind(head.kind);
+  // A REFINE of ours takes back what the foreign log had done.
+  const before = headline.refinePasses > 0 ? [] : (foreign?.done ?? []);
+  const progress = progressOf(kind, [...before, ...headline.done]);
+  return {
+    ...base,
+    origin: head.origin === "kimi-atlas" ? "kimi-atlas" : "atlas",
+    kind,
+    stage: spokenStage(headline.stage ?? foreign?.stage),
+    refine: headline.refinePasses + (foreign?.refine ?? 0),
+    ...progress,
+    terminal: headline.terminal && unreadable === null,
+    owner,
+    epoch: head.epoch,
+    released: head.released,
+    unreadable,
+    graph: base.graph || kind === "weave",
+    ts: headline.lastTs,
+    ours: unreadable === null ? { log, tip: chain.tip } : null,
+  };
+}
+
+function peekForeign(fs: FileSystem, base: PeekedRun, read: Read, text: string): PeekedRun | null {
+  const stateFile = readBounded(fs, join(base.folder, "state.json"), stateBytesMax);
+  if (read.kind === "absent" && stateFile.kind === "absent") return null;
+  const state = stateFile.kind === "file" ? objectOf(textOf(stateFile)) : null;
+  const kind = base.graph ? "weave" : "change";
+  // Our own view names its kind, the original's does not: a ledger of ours that lost its log is not a foreign run.
+  const word = typeof state?.kind === "string" ? null : foldForeign(text, state);
+  if (word === null) return { ...base, kind, unreadable: "ledger.unreadable" };
+  return {
+    ...base,
+    origin: "kimi-atlas",
+    kind,
+    stage: word.stage === null ? "unknown" : spokenStage(word.stage),
+    refine: word.refine,
+    ...progressOf(kind, word.done),
+    terminal: word.terminal,
+    ts: word.lastTs,
+  };
+}
+
+function nothingKnown(id: RunId, folder: string, unreadable: RefusalCode | null): PeekedRun {
+  return {
+    id,
+    folder,
+    home: null,
+    origin: "atlas",
+    kind: "unknown",
+    stage: "none",
+    refine: 0,
+    done: 0,
+    total: null,
+    terminal: false,
+    owner: null,
+    epoch: 0,
+    released: false,
+    unreadable,
+    graph: false,
+    ts: null,
+    trusted: true,
+    ours: null,
+  };
+}
+
+const badFile: Readonly<Record<BadFile, RefusalCode>> = {
+  "a link": "ledger.linked",
+  "a folder": "ledger.not_a_file",
+  "not a regular file": "ledger.not_a_file",
+  unreadable: "ledger.unreadable",
+  "too large": "ledger.too_large",
+};
+
+/** An owner as a ledger may hold it: its pid becomes a path, so it is looked at before it is used. */
+function soundOwner(value: Owner): Owner | null {
+  if (typeof value !== "object" || value === null) return null;
+  const texts = [value.machine, value.boot, value.namespace, value.start, value.session];
+  if (!texts.every((text) => text === null || typeof text === "string")) return null;
+  if (typeof value.host !== "string") return null;
+  if (value.pid !== null && !(Number.isSafeInteger(value.pid) && value.pid > 0)) return null;
+  return value.uid === null || Number.isSafeInteger(value.uid) ? value : null;
+}
+
+function textOf(read: { readonly bytes: Buffer }): string {
+  return read.bytes.toString("utf8");
+}

@@ -1,0 +1,179 @@
+/**
+ * What is known of a host's session: `<state>/sessions/<session>.json`, and beside it `by-process/<pid>/<session>`,
+ * an empty file that spares a look-up the reading of every record ever made.
+ *
+ * What a failure leaves behind: nothing or the old record. Never synced, never waited for; a state folder that
+ * cannot be written is skipped, and the session goes on without. A record is a hint, not truth.
+ */
+import { isAbsolute, join } from "node:path";
+import { isRunId, isSessionId, type RunId } from "../core/ids.ts";
+import { entryKind, listFolder, makeFolder, readBounded, removeQuietly, replaceFile, writeNew } from "./files.ts";
+import type { FileSystem } from "./fs.ts";
+
+export const SESSION_RECORD_BYTES_MAX = 4096;
+const runsMax = 16;
+const placesMax = 8;
+const pathCharsMax = 1024;
+
+export interface SeenRun {
+  /** The folder that holds `.atlas`. */
+  readonly root: string;
+  readonly id: RunId;
+}
+
+export interface SessionRecord {
+  readonly host: string;
+  readonly session: string;
+  /** The host's own process; null where it could not be told. */
+  readonly pid: number | null;
+  readonly start: string | null;
+  /** The cwd SessionStart named. */
+  readonly cwd: string;
+  /** Roots in which `.atlas` folders were found, oldest first. */
+  readonly places: readonly string[];
+  /** Unfinished runs this session has seen, oldest first: one that vanishes is named. */
+  readonly runs: readonly SeenRun[];
+  readonly compactions: number;
+  /** The pointer is still to be said, with the next prompt. */
+  readonly owed: boolean;
+  readonly ended: boolean;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `$XDG_STATE_HOME/atlas` or `~/.local/state/atlas`; null where neither is known. */
+export function stateFolder(env: Environment): string | null {
+  const named = env.XDG_STATE_HOME;
+  if (named !== undefined && isAbsolute(named)) return join(named, "atlas");
+  const home = env.HOME ?? env.USERPROFILE;
+  return home !== undefined && isAbsolute(home) ? join(home, ".local", "state", "atlas") : null;
+}
+
+/** The record of a session; null when there is none or what lies there is not one. */
+export function readSession(fs: FileSystem, state: string | null, session: string): SessionRecord | null {
+  if (state === null || !isSessionId(session) || !isOwnFolder(fs, state)) return null;
+  const read = readBounded(fs, recordPath(state, session), SESSION_RECORD_BYTES_MAX);
+  if (read.kind !== "file") return null;
+  try {
+    const record = soundRecord(JSON.parse(read.bytes.toString("utf8")));
+    return record?.session === session ? record : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Replaces the record; false when that was not possible. Drops its oldest runs and places to stay in its limit. */
+export function writeSession(fs: FileSystem, state: string | null, record: SessionRecord): boolean {
+  if (state === null || !isSessionId(record.session) || !isPath(record.cwd)) return false;
+  const text = bounded(record);
+  if (text === null) return false;
+  try {
+    if (entryKind(fs, state) === "link") return false;
+    makeFolder(fs, join(state, "sessions"));
+    if (!isOwnFolder(fs, state)) return false;
+    const path = recordPath(state, record.session);
+    const kind = entryKind(fs, path);
+    if (kind !== "file" && kind !== "absent") return false;
+    replaceFile(fs, path, text, false);
+    mark(fs, state, record);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Marks a session ended: it no longer counts for its process. */
+export function endSession(fs: FileSystem, state: string | null, session: string): void {
+  const record = readSession(fs, state, session);
+  if (record === null || record.ended) return;
+  writeSession(fs, state, { ...record, ended: true, owed: false });
+}
+
+/** The living sessions of a host process, by session id. */
+export function sessionsOfProcess(
+  fs: FileSystem,
+  state: string | null,
+  pid: number,
+  start: string,
+): readonly SessionRecord[] {
+  if (state === null || !isOwnFolder(fs, state)) return [];
+  const folder = processFolder(state, pid);
+  if (entryKind(fs, folder) !== "folder") return [];
+  const records = listFolder(fs, folder).map((session) => readSession(fs, state, session));
+  return records.filter((record) => record !== null && isOf(record, pid, start) && !record.ended) as SessionRecord[];
+}
+
+function isOf(record: SessionRecord, pid: number, start: string): boolean {
+  return record.pid === pid && record.start === start;
+}
+
+function mark(fs: FileSystem, state: string, record: SessionRecord): void {
+  if (record.pid === null || record.start === null) return;
+  const folder = processFolder(state, record.pid);
+  makeFolder(fs, folder);
+  for (const session of listFolder(fs, folder)) {
+    if (session === record.session) return;
+    // The pid once belonged to another process: its sessions are not ours.
+    const other = readSession(fs, state, session);
+    if (other === null || !isOf(other, record.pid, record.start)) removeQuietly(fs, join(folder, session));
+  }
+  writeNew(fs, join(folder, record.session), "", false);
+}
+
+function recordPath(state: string, session: string): string {
+  return join(state, "sessions", `${session}.json`);
+}
+
+function processFolder(state: string, pid: number): string {
+  return join(state, "by-process", String(pid));
+}
+
+/** The user may link his state folder elsewhere; below it, a link is not ours. */
+function isOwnFolder(fs: FileSystem, state: string): boolean {
+  return entryKind(fs, state) === "folder" && entryKind(fs, join(state, "sessions")) === "folder";
+}
+
+function bounded(record: SessionRecord): string | null {
+  let runs = record.runs.slice(-runsMax);
+  let places = record.places.filter((place) => place.length <= pathCharsMax).slice(-placesMax);
+  for (;;) {
+    const text = `${JSON.stringify({ v: 1, ...record, runs, places })}\n`;
+    if (Buffer.byteLength(text) <= SESSION_RECORD_BYTES_MAX) return text;
+    if (runs.length > 0) runs = runs.slice(1);
+    else if (places.length > 0) places = places.slice(1);
+    else return null;
+  }
+}
+
+function soundRecord(value: unknown): SessionRecord | null {
+  if (typeof value !== "object" || value === null) return null;
+  const raw = value as Record<string, unknown>;
+  if (raw.v !== 1 || typeof raw.host !== "string" || !isSessionId(raw.session)) return null;
+  if (raw.pid !== null && !(Number.isSafeInteger(raw.pid) && (raw.pid as number) > 0)) return null;
+  if (raw.start !== null && typeof raw.start !== "string") return null;
+  if (!isPath(raw.cwd) || !Array.isArray(raw.places) || !Array.isArray(raw.runs)) return null;
+  if (!Number.isSafeInteger(raw.compactions) || typeof raw.owed !== "boolean" || typeof raw.ended !== "boolean") {
+    return null;
+  }
+  return {
+    host: raw.host,
+    session: raw.session,
+    pid: raw.pid as number | null,
+    start: raw.start as string | null,
+    cwd: raw.cwd,
+    places: raw.places.filter(isPath).slice(-placesMax),
+    runs: raw.runs.filter(isSeenRun).slice(-runsMax),
+    compactions: raw.compactions as number,
+    owed: raw.owed,
+    ended: raw.ended,
+  };
+}
+
+function isSeenRun(value: unknown): value is SeenRun {
+  const run = value as { readonly root?: unknown; readonly id?: unknown } | null;
+  return typeof run === "object" && run !== null && isPath(run.root) && isRunId(run.id);
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === "string" && isAbsolute(value) && value.length <= pathCharsMax && !value.includes("\0");
+}

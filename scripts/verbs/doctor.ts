@@ -1,0 +1,7 @@
+import type { Engine } from "../engine/context.ts";
+import type { Arguments } from "./arguments.ts";
+import { done, type Outcome } from "./outcome.ts";
+
+export function doctor(_engine: Engine, _given: Arguments): Outcome {
+  return done({}, "not yet");
+}

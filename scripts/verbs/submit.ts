@@ -1,0 +1,114 @@
+import { join } from "node:path";
+import { refuse, UsageError } from "../core/result.ts";
+import { changeOf, decideAs, tokenOf } from "../engine/change-run.ts";
+import type { Engine } from "../engine/context.ts";
+import { awaitedOf } from "../engine/instruct.ts";
+import type { Loaded } from "../engine/ledger.ts";
+import { checkClaim } from "../engine/owning.ts";
+import { proceed } from "../engine/proceed.ts";
+import { resultPath, submission, wasSeenStopping } from "../engine/results.ts";
+import type { ChangeState } from "../kinds/change/state.ts";
+import { liveLease } from "../parts/lease.ts";
+import { changeSlots, isSlotName, type SlotName } from "../parts/slots.ts";
+import { entryKind } from "../platform/files.ts";
+import type { Arguments } from "./arguments.ts";
+import { readGiven } from "./given-file.ts";
+import { loadNamed } from "./load.ts";
+import { type Outcome, refused, refusedBy } from "./outcome.ts";
+import { showRun } from "./shown.ts";
+
+/** Takes one artifact, checks it at its slot's door, advances; or records that its agent ended badly. */
+export async function submit(engine: Engine, given: Arguments): Promise<Outcome> {
+  const slot = given.required("slot");
+  if (!isSlotName(slot)) return refusedBy(refuse("slot.unknown", "no slot of that name exists", "atlas next"));
+  const read = loadNamed(engine, given);
+  if (!read.ok) return refused(read.error);
+  const run = changeOf(read.value);
+  if (!run.ok) return refused(run.error);
+  const claim = given.text("claim");
+  const claimed = checkClaim(engine, run.value, claim);
+  if (!claimed.ok) return refused(claimed.error);
+  const failed = given.text("failed");
+  return failed === null
+    ? handIn(engine, given, run.value, slot, claim)
+    : handBack(engine, run.value, slot, claim, failed);
+}
+
+async function handIn(
+  engine: Engine,
+  given: Arguments,
+  loaded: Loaded<ChangeState>,
+  slot: SlotName,
+  claim: string | null,
+): Promise<Outcome> {
+  const path = given.text("file") ?? defaultPath(engine, loaded, slot);
+  if (path === null) {
+    return refusedBy(
+      refuse(
+        "slot.no_result",
+        `no result of slot ${slot} lies where it is expected`,
+        `atlas submit --slot ${slot} --file FILE`,
+      ),
+    );
+  }
+  const made = submission(
+    engine,
+    loaded,
+    slot,
+    readGiven(engine, path),
+    viaOf(engine, loaded, slot, given.text("file")),
+  );
+  if (!made.ok) return refused(made.error);
+  const decided = decideAs(engine, loaded.folder, claim, made.value);
+  if (!decided.ok) return refused(decided.error);
+  return goOn(engine, decided.value.loaded, decided.value.recorded ? [`took ${slot}`] : [`already ${slot}`]);
+}
+
+async function handBack(
+  engine: Engine,
+  loaded: Loaded<ChangeState>,
+  slot: SlotName,
+  claim: string | null,
+  how: string,
+): Promise<Outcome> {
+  if (how !== "timeout" && how !== "error" && how !== "refused") {
+    throw new UsageError("--failed takes one of: timeout, error, refused", "atlas next", "usage.failed");
+  }
+  const lease = liveLease(loaded.state.leases, slot);
+  const stopped = lease !== undefined && wasSeenStopping(engine, loaded.folder, lease.lease);
+  const decided = decideAs(engine, loaded.folder, claim, { do: "fail", slot, how, stopped });
+  if (!decided.ok) return refused(decided.error);
+  return goOn(engine, decided.value.loaded, [`ended ${slot} (${how})`]);
+}
+
+async function goOn(engine: Engine, loaded: Loaded, did: readonly string[]): Promise<Outcome> {
+  const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded) });
+  if (!proceeded.ok) return refused(proceeded.error);
+  return showRun(engine, { ...proceeded.value, did: [...did, ...proceeded.value.did] });
+}
+
+/** The instruction's own `result` path: a live lease's, or the awaited submit's; else what was handed in before. */
+function defaultPath(engine: Engine, loaded: Loaded<ChangeState>, slot: SlotName): string | null {
+  const lease = liveLease(loaded.state.leases, slot);
+  const pass = "pass" in loaded.state.phase ? loaded.state.phase.pass : 0;
+  const named = awaitedOf(loaded) ?? `${slot}.${pass}`;
+  const candidates = [
+    ...(lease === undefined ? [] : [resultPath(loaded.folder, lease.lease)]),
+    join(loaded.folder.ledger, "results", `${named}.${changeSlots[slot].extension}`),
+    join(loaded.folder.ledger, "results", `${slot}.${pass}.${changeSlots[slot].extension}`),
+  ];
+  return candidates.find((path) => entryKind(engine.fs, path) === "file") ?? null;
+}
+
+function viaOf(
+  engine: Engine,
+  loaded: Loaded<ChangeState>,
+  slot: SlotName,
+  file: string | null,
+): "root" | "hook" | "relayed" {
+  if (changeSlots[slot].by === "root") return "root";
+  const lease = liveLease(loaded.state.leases, slot);
+  return lease !== undefined && file === null && wasSeenStopping(engine, loaded.folder, lease.lease)
+    ? "hook"
+    : "relayed";
+}
