@@ -23,6 +23,7 @@ import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
 import { type ArtifactName, artifactPath } from "./artifacts.ts";
 import type { Engine } from "./context.ts";
+import { kindNamed } from "./kinds.ts";
 import type { RunFolder } from "./ledger.ts";
 
 export interface NewRun {
@@ -48,6 +49,7 @@ export function makePlace(fs: FileSystem, root: string): string {
 export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
   const { fs } = engine;
   const { folder } = run;
+  checkLegal(run.events);
   const building = join(folder.atlas, `.new-${engine.moment.fresh("birth")}${engine.moment.fresh("birth")}`);
   const built: RunFolder = { ...folder, ledger: building };
   try {
@@ -69,6 +71,13 @@ export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
   }
   syncFolder(fs, join(folder.ledger, ".."));
   return ok(folder);
+}
+
+/** The kind folds the line before it is written: a run that could not be read again is never born. */
+function checkLegal(events: NonEmpty<EventBase>): void {
+  const kind = kindNamed((events[0] as { kind?: string }).kind ?? "");
+  if (kind === null) throw new Error("a run without a kind");
+  events.reduce((state, event) => kind.apply(state, event, { sum: NO_SUM, ts: "" }), kind.initial());
 }
 
 function firstLine(engine: Engine, id: RunId, events: NonEmpty<EventBase>): string {

@@ -22,8 +22,19 @@ const questions: Readonly<Record<string, string>> = {
   gas: "The run has used up its gas. Grant more, or stop?",
 };
 
-export function instructionFor(engine: Engine, loaded: Loaded<AnyState>): Instruction {
-  return instruction(engine, loaded, loaded.kind.next(loaded.state));
+/** `printed`: leases whose dispatch somebody has in hand already; only the others are printed again. */
+export function instructionFor(
+  engine: Engine,
+  loaded: Loaded<AnyState>,
+  printed: ReadonlySet<string> = new Set(),
+): Instruction {
+  return instruction(engine, loaded, unprinted(loaded.kind.next(loaded.state), printed));
+}
+
+function unprinted(step: Step, printed: ReadonlySet<string>): Step {
+  if (step.step !== "dispatch") return step;
+  const leases = step.leases.filter((lease) => !printed.has(lease));
+  return leases.length > 0 ? { step: "dispatch", leases } : { step: "await", slots: step.leases.map(slotOf) };
 }
 
 /** Slot name and file of an awaited submit: `<slot>.<pass>`. */

@@ -27,8 +27,10 @@ const roundsMax = 50;
 
 export interface Wish {
   readonly claim: string | null;
-  /** Seconds a running command may be waited for. */
+  /** How long a running command may be waited for. */
   readonly waitMs?: number;
+  /** Print only work handed out now: what was printed before is in somebody's hands. Default: all that never started. */
+  readonly onlyNew?: boolean;
 }
 
 export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Promise<Result<Proceeded, Refusal>> {
@@ -46,13 +48,16 @@ export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Pr
     return settled.ok ? conclude(engine, settled.value.loaded, settled.value.did) : settled;
   }
   const did: string[] = [];
+  const before = new Set((first.value as Loaded<ChangeState>).state.leases.live.map((lease) => lease.lease));
   for (let round = 0; round < roundsMax; round += 1) {
     const settled = await settleChange(settling);
     if (!settled.ok) return settled;
     did.push(...settled.value.did);
     const handed = decideAs(engine, folder, wish.claim, { do: "hand-out" });
     if (!handed.ok) return handed;
-    if (!handed.value.recorded) return conclude(engine, handed.value.loaded, did);
+    if (!handed.value.recorded) {
+      return conclude(engine, handed.value.loaded, did, wish.onlyNew === true ? before : new Set());
+    }
     const leases = handed.value.loaded.state.leases.live.filter((lease) => !lease.started).map((lease) => lease.lease);
     did.push(`handed out ${leases.join(" ")}`);
   }
@@ -60,7 +65,12 @@ export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Pr
 }
 
 /** Files first, then the sync, then the instruction: it must never rest on what nobody synced. */
-export function conclude(engine: Engine, loaded: Loaded, did: readonly string[]): Result<Proceeded, Refusal> {
+export function conclude(
+  engine: Engine,
+  loaded: Loaded,
+  did: readonly string[],
+  printed: ReadonlySet<string> = new Set(),
+): Result<Proceeded, Refusal> {
   if (loaded.kind.name === "change") {
     const run = loaded as Loaded<ChangeState>;
     writePackets(engine, run);
@@ -68,7 +78,7 @@ export function conclude(engine: Engine, loaded: Loaded, did: readonly string[])
     writePatch(engine, run);
   }
   syncLog(engine.fs, loaded.folder.ledger);
-  return ok({ loaded, did, next: instructionFor(engine, loaded), claim: tokenOf(loaded) });
+  return ok({ loaded, did, next: instructionFor(engine, loaded, printed), claim: tokenOf(loaded) });
 }
 
 /** The change as a patch from the baseline, once a label stands. */

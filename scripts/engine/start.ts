@@ -46,7 +46,7 @@ export async function start(
     return refuse("tree.no_git", "a headless run works in its own worktree, and this is no git repository", "git init");
   }
   const packet: Packet = { ...checked.packet, invocation_form: form };
-  const digest = sha256(JSON.stringify({ packet, root }));
+  const digest = sha256(JSON.stringify([sha256(given), root, form]));
   const before = found.runs.find((run) => run.loaded?.state.head.digest === digest && !run.view.terminal);
   if (before !== undefined) return resumeRun(engine, found, before, plainResume);
   const unfinished = found.runs.find(

@@ -35,7 +35,7 @@ export async function answer(engine: Engine, given: Arguments): Promise<Outcome>
   const decided = decideAs(engine, run.value.folder, token, made.value);
   if (!decided.ok) return refused(decided.error);
   const { loaded, recorded } = decided.value;
-  const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded) });
+  const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded), onlyNew: true });
   if (!proceeded.ok) return refused(proceeded.error);
   const did = [`${recorded ? "answered" : "already"} ${gate} ${choice}`, ...proceeded.value.did];
   const patch = choice === "apply" && gate === "output" ? applyNote(proceeded.value.next) : {};

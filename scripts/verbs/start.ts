@@ -37,6 +37,6 @@ export async function startVerb(engine: Engine, given: Arguments): Promise<Outco
   };
   const checked = check("packet", bytes, context);
   if (!checked.ok) return refused(checked.error);
-  const started = await start(engine, checked.value, given.flag("headless"));
+  const started = await start(engine, checked.value, bytes, given.flag("headless"));
   return started.ok ? showRun(engine, started.value) : refused(started.error);
 }

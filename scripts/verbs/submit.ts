@@ -82,7 +82,7 @@ async function handBack(
 }
 
 async function goOn(engine: Engine, loaded: Loaded, did: readonly string[]): Promise<Outcome> {
-  const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded) });
+  const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded), onlyNew: true });
   if (!proceeded.ok) return refused(proceeded.error);
   return showRun(engine, { ...proceeded.value, did: [...did, ...proceeded.value.did] });
 }

@@ -32,7 +32,7 @@ export async function verify(engine: Engine, given: Arguments): Promise<Outcome>
     if (!begun.ok) return refused(begun.error);
   }
   const waitMs = given.flag("background") ? 0 : watchMs;
-  const proceeded = await proceed(engine, run.value.folder, { claim: token, waitMs });
+  const proceeded = await proceed(engine, run.value.folder, { claim: token, waitMs, onlyNew: true });
   if (!proceeded.ok) return refused(proceeded.error);
   const after = proceeded.value.loaded as Loaded<ChangeState>;
   const pass = "pass" in after.state.phase ? after.state.phase.pass : 0;

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -302,8 +303,9 @@ describe("remains", () => {
     const foreign = await leaderless(null);
     expect(await endRemains({ group: { pgid: foreign.pgid, start: "1" }, nonce: "nobody-carries-this" })).toBe(0);
     expect(processes.look(foreign.member)?.dead).toBe(false);
-    const own = await leaderless("carried-by-one-member");
-    expect(await endRemains({ group: { pgid: own.pgid, start: "1" }, nonce: "carried-by-one-member" })).toBe(2);
+    const nonce = `carried-${randomBytes(6).toString("hex")}`;
+    const own = await leaderless(nonce);
+    expect(await endRemains({ group: { pgid: own.pgid, start: "1" }, nonce })).toBe(2);
     await untilGone(own.member);
   });
 });

@@ -14,6 +14,7 @@ export interface RequestText {
 }
 
 const commandClauses = ["verify_cmd", "setup_cmd", "lint_cmd"] as const;
+const again = "then: atlas start change --text FILE";
 type CommandClause = (typeof commandClauses)[number];
 
 /**
@@ -25,7 +26,11 @@ type CommandClause = (typeof commandClauses)[number];
 export function parseRequestText(text: string): Result<RequestText> {
   const { bytesMax } = changeSlots.packet;
   if (utf8Bytes(text) > bytesMax) {
-    return refuse("slot.too_large", `the request is longer than ${bytesMax} bytes`, `shorten it to ${bytesMax} bytes`);
+    return refuse(
+      "slot.too_large",
+      `the request is longer than ${bytesMax} bytes`,
+      `shorten it to ${bytesMax} bytes, ${again}`,
+    );
   }
   const intent: string[] = [];
   const commands: Partial<Record<CommandClause, string>> = {};
@@ -43,13 +48,18 @@ export function parseRequestText(text: string): Result<RequestText> {
     else if (name === "scope" || name === "test_glob") lists[name].push(partsOf(value));
     else if (isCommandClause(name) && value !== "") {
       if (commands[name] !== undefined) {
-        return refuse("slot.duplicate_clause", `the clause ${quoted(name)} stands twice`, `keep one line ${name}:`);
+        return refuse(
+          "slot.duplicate_clause",
+          `the clause ${quoted(name)} stands twice`,
+          `keep one line ${name}:, ${again}`,
+        );
       }
       commands[name] = value;
     }
   }
   const asked = intent.join("\n").trim();
-  if (asked === "") return refuse("slot.empty", "intent is blank: the request holds clauses only", "say what to do");
+  if (asked === "")
+    return refuse("slot.empty", "intent is blank: the request holds clauses only", `say what to do, ${again}`);
   const [criteria, scope, tests] = [lists.success.flat(), lists.scope.flat(), lists.test_glob.flat()];
   return ok({
     intent: asked,
