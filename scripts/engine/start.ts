@@ -36,6 +36,8 @@ const plainResume: ResumeWish = {
 export async function start(
   engine: Engine,
   checked: PacketChecked,
+  /** The packet as it was handed in: the same bytes in the same place are the same run. */
+  given: Uint8Array,
   headless: boolean,
 ): Promise<Result<Resumed, Refusal>> {
   const form: InvocationForm = headless ? "headless" : checked.packet.invocation_form;
