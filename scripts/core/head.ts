@@ -125,7 +125,8 @@ export function applyHead(
     case "abandoned":
       return { ...head, abandoned: true };
     case "forked":
-      return { ...head, owner: null, released: true };
+      // A fork lies apart from the foreign files its parent was adopted from.
+      return { ...head, origin: "atlas", digest: "", owner: null, released: true };
   }
 }
 

@@ -20,7 +20,8 @@ import { type Resumed, type ResumeWish, resumeRun } from "./resume.ts";
 import { type Found, findRuns } from "./runs.ts";
 import { load } from "./transact.ts";
 
-const plainResume: ResumeWish = {
+/** A resume of a run that is already chosen, with nothing wished for. */
+export const plainResume: ResumeWish = {
   run: null,
   claim: null,
   newest: false,

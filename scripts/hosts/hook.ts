@@ -13,7 +13,7 @@ import { claude } from "./claude.ts";
 import { type Host, type Output, SILENCE } from "./event.ts";
 import { kimi } from "./kimi.ts";
 import { react } from "./react.ts";
-import { firstObject } from "./stdin.ts";
+import { firstObject, stdin } from "./stdin.ts";
 
 const hosts: readonly Host[] = [claude, kimi];
 
@@ -22,7 +22,7 @@ export async function hook(argv: readonly string[], pluginRoot: string): Promise
   let output = SILENCE;
   try {
     const host = hosts.find((candidate) => candidate.name === option(argv, "--host"));
-    const payload = host === undefined ? null : await firstObject(process.stdin);
+    const payload = host === undefined ? null : await firstObject(stdin);
     if (host !== undefined && payload !== null) output = answer(host, option(argv, "--on"), payload, pluginRoot);
   } catch {
     output = SILENCE;

@@ -3,9 +3,10 @@
  * parents give the same id, and doing it twice is doing it once. Synced, with their folders, before they are told.
  */
 import { join } from "node:path";
+import { syncObjects } from "./borrowed.ts";
 import type { FileSystem } from "./fs.ts";
 import { type Git, gitFailure, lineOrNull, must, mustLine } from "./git.ts";
-import { type Snapshots, syncObjects } from "./snapshot.ts";
+import type { Snapshots } from "./snapshot.ts";
 
 const dateDefault = "2000-01-01T00:00:00Z";
 

@@ -7,7 +7,7 @@
  */
 import { isAbsolute, join } from "node:path";
 import { isRunId, isSessionId, type RunId } from "../core/ids.ts";
-import { entryKind, listFolder, makeFolder, readBounded, removeQuietly, replaceFile, writeNew } from "./files.ts";
+import { entryKind, listFolder, makeFolder, readBounded, removeQuietly, writeNew } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 
 export const SESSION_RECORD_BYTES_MAX = 4096;
@@ -74,7 +74,7 @@ export function writeSession(fs: FileSystem, state: string | null, record: Sessi
     const path = recordPath(state, record.session);
     const kind = entryKind(fs, path);
     if (kind !== "file" && kind !== "absent") return false;
-    replaceFile(fs, path, text, false);
+    replaceQuickly(fs, path, text);
     mark(fs, state, record);
     return true;
   } catch {
@@ -118,6 +118,18 @@ function mark(fs: FileSystem, state: string, record: SessionRecord): void {
     if (other === null || !isOf(other, record.pid, record.start)) removeQuietly(fs, join(folder, session));
   }
   writeNew(fs, join(folder, record.session), "", false);
+}
+
+/** As `replaceFile`, with a name that needs no random bytes: loading their module is dear to a hook. */
+function replaceQuickly(fs: FileSystem, path: string, text: string): void {
+  const temporary = `${path}.${process.pid}-${process.hrtime().join("-")}`;
+  writeNew(fs, temporary, text, false);
+  try {
+    fs.renameSync(temporary, path);
+  } catch (error) {
+    removeQuietly(fs, temporary);
+    throw error;
+  }
 }
 
 function recordPath(state: string, session: string): string {

@@ -9,7 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { EnvironmentFailure } from "../core/result.ts";
-import { sealTree } from "./borrowed.ts";
+import { sealTree, syncObjects } from "./borrowed.ts";
 import {
   entryKind,
   errno,
@@ -109,8 +109,7 @@ export function openSnapshots(git: Git, fs: FileSystem, runDir: string, commonDi
           return snapshot;
         });
       const snapshot = coldOnFailure(taken);
-      if (commonDir !== null) sealTree(git, fs, gitDir, commonDir, snapshot.tree);
-      syncObjects(fs, join(gitDir, "objects"));
+      sealTree(git, fs, gitDir, commonDir, snapshot.tree);
       return snapshot;
     },
     takeInto(objects, workTree, options) {
@@ -151,14 +150,6 @@ function coldOnFailure<T>(take: () => T): T {
     if (!(error instanceof EnvironmentFailure) || error.code !== "git.failed") throw error;
     return take();
   }
-}
-
-/** Makes the entries of an object store durable; git syncs the files and leaves their folders. */
-export function syncObjects(fs: FileSystem, objects: string): void {
-  for (const name of listFolder(fs, objects)) {
-    if (name === "pack" || /^[0-9a-f]{2}$/.test(name)) syncFolder(fs, join(objects, name));
-  }
-  syncFolder(fs, objects);
 }
 
 /** Each step looks first, so an opening that was killed is continued by the next one. */

@@ -64,6 +64,14 @@ export function inspectTree(git: Git, fs: FileSystem, at: TreeAt): Inspection {
   if (realPath(fs, dirname(adminDir)) !== realPath(fs, join(at.commonDir, "worktrees"))) {
     return answer("foreign", "its git folder is not among the repository's working trees");
   }
+  const listed = listedPath(fs, adminDir);
+  if (
+    listed !== null &&
+    settled(fs, listed) !== settled(fs, at.path) &&
+    entryKind(fs, join(listed, ".git")) === "file"
+  ) {
+    return answer("foreign", "a copy of another working tree");
+  }
   const own = { adminDir, lockReason: lockReason(fs, adminDir) };
   const locked = isLocked(own);
   return {
@@ -81,12 +89,16 @@ export function entryOf(fs: FileSystem, at: TreeAt): TreeEntry | null {
   const folder = join(at.commonDir, "worktrees");
   for (const name of listFolder(fs, folder)) {
     const adminDir = join(folder, name);
-    const read = readBounded(fs, join(adminDir, "gitdir"), 64 * 1024);
-    if (read.kind !== "file") continue;
-    const gitFile = resolve(adminDir, read.bytes.toString("utf8").trimEnd());
-    if (settled(fs, dirname(gitFile)) === wanted) return { adminDir, lockReason: lockReason(fs, adminDir) };
+    const listed = listedPath(fs, adminDir);
+    if (listed !== null && settled(fs, listed) === wanted) return { adminDir, lockReason: lockReason(fs, adminDir) };
   }
   return null;
+}
+
+/** The path an entry of git's stands for. */
+function listedPath(fs: FileSystem, adminDir: string): string | null {
+  const read = readBounded(fs, join(adminDir, "gitdir"), 64 * 1024);
+  return read.kind === "file" ? dirname(resolve(adminDir, read.bytes.toString("utf8").trimEnd())) : null;
 }
 
 /** Locked by someone; the lock of a `git worktree add` that was killed does not count. */

@@ -14,12 +14,15 @@ import { clean } from "./clean.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { openEngine } from "./engine.ts";
+import { forkVerb } from "./fork.ts";
+import { graph } from "./graph.ts";
 import { help } from "./help.ts";
 import { next } from "./next.ts";
 import type { Outcome } from "./outcome.ts";
 import { ping } from "./ping.ts";
 import { report } from "./report.ts";
 import { resumeVerb } from "./resume.ts";
+import { rollback } from "./rollback.ts";
 import { runnable } from "./runnable.ts";
 import { startVerb } from "./start.ts";
 import { status } from "./status.ts";
@@ -35,10 +38,13 @@ const verbs: Readonly<Record<string, Verb>> = {
   answer,
   clean,
   doctor,
+  fork: forkVerb,
+  graph,
   next,
   ping,
   report,
   resume: resumeVerb,
+  rollback,
   start: startVerb,
   status,
   submit,

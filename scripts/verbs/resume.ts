@@ -1,7 +1,8 @@
 import { UsageError } from "../core/result.ts";
 import type { Engine } from "../engine/context.ts";
 import { planResume } from "../engine/plan-resume.ts";
-import { type ResumeWish, resume } from "../engine/resume.ts";
+import type { ResumeWish } from "../engine/resume.ts";
+import { resumeWaiting } from "../engine/waiting.ts";
 import type { Arguments } from "./arguments.ts";
 import { done, type Outcome, refused } from "./outcome.ts";
 import { showRun } from "./shown.ts";
@@ -29,7 +30,7 @@ export async function resumeVerb(engine: Engine, given: Arguments): Promise<Outc
     const lines = plan.map((item) => `${item.act} ${item.what}: ${item.why}`);
     return done({ run, plan }, run === null ? "nothing to resume" : [`would resume ${run.id}`, ...lines].join("\n"));
   }
-  const outcome = await resume(engine, wish);
+  const outcome = await resumeWaiting(engine, wish);
   if (!outcome.ok) return refused(outcome.error);
   if (outcome.value.run !== null) return showRun(engine, outcome.value.run);
   const { unreadable, searched } = outcome.value;

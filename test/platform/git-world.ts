@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { realFileSystem } from "../../scripts/platform/fs.ts";
+import { type FileSystem, realFileSystem } from "../../scripts/platform/fs.ts";
 import { type Git, systemGit } from "../../scripts/platform/git.ts";
 import { openSnapshots, type Snapshots } from "../../scripts/platform/snapshot.ts";
 import { tempFolder } from "../support/temp.ts";
@@ -117,17 +117,24 @@ export function writeHostile(root: string): void {
   write(root, "mixed.bin", Buffer.from([0, 13, 10, 255, 10, 13]));
 }
 
-/** A git that stops before its `k`-th call, as a SIGKILL between two effects would. */
-export function stoppingBefore(k: number): { readonly git: Git; readonly calls: () => number } {
+/**
+ * A git and a file system that stop before their `k`-th call that may change something, and stay stopped: what a
+ * SIGKILL between two effects leaves.
+ */
+export function stoppingBefore(k: number): { readonly git: Git; readonly fs: FileSystem } {
   let calls = 0;
-  const stopping: Git = {
-    run(args, options) {
+  const counted = <A extends unknown[], R>(call: (...args: A) => R) => {
+    return (...args: A): R => {
       calls += 1;
-      if (calls === k) throw new Error("killed");
-      return git.run(args, options);
-    },
+      if (calls >= k) throw new Error("killed");
+      return call(...args);
+    };
   };
-  return { git: stopping, calls: () => calls };
+  const changing = ["writeSync", "renameSync", "unlinkSync", "mkdirSync", "rmdirSync", "linkSync"] as const;
+  const stopping = Object.fromEntries(
+    changing.map((name) => [name, counted(fs[name] as (...args: unknown[]) => unknown)]),
+  );
+  return { git: { run: counted(git.run) }, fs: { ...fs, ...stopping } as FileSystem };
 }
 
 /** Configures every door through which a repository can run code; each leaves a line in the returned file. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { onTestFinished } from "vitest";
 import { realFileSystem } from "../../scripts/platform/fs.ts";
 import {
   type BegunCommand,
@@ -61,12 +62,30 @@ export function stage(text: string, changes: Partial<CommandJob> = {}): Stage {
     environment: { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C.UTF-8" },
     ...changes,
   };
+  // A failing test must not leave its command behind.
+  onTestFinished(() => {
+    for (const pid of bearers(job.nonce)) killQuietly(pid);
+  });
   return { folder, job, jobPath: at("job.json"), at };
 }
 
-export function prepare(script: string, staged: Stage): Promise<PreparedPerformer> {
+export async function prepare(script: string, staged: Stage): Promise<PreparedPerformer> {
   const { job, jobPath } = staged;
-  return preparePerformer({ fs: realFileSystem, entry: [process.execPath, script, "perform"], job, jobPath });
+  const entry: readonly [string, ...string[]] = [process.execPath, script, "perform"];
+  const prepared = await preparePerformer({ fs: realFileSystem, entry, job, jobPath });
+  const { pid, start } = prepared.performer;
+  onTestFinished(() => {
+    if (pid !== null && processes.look(pid)?.start === start) killQuietly(pid);
+  });
+  return prepared;
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Ended in between.
+  }
 }
 
 export function begun(prepared: Omit<PreparedPerformer, "go" | "giveUp">, staged: Stage): BegunCommand {

@@ -82,6 +82,7 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
         ...state,
         filled: { ...state.filled, [filledKey(slot, pass)]: filled },
         checkpoint: tree ?? state.checkpoint,
+        rolledBack: tree === undefined ? state.rolledBack : false,
       };
     }
     case "degraded":
@@ -98,6 +99,8 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
     }
     case "labelled":
       return { ...state, label: event.label, reasons: event.reasons };
+    case "rolled-back":
+      return { ...state, checkpoint: event.tree, rolledBack: true };
     case "prepared":
     case "command-lost":
     case "ended":
@@ -123,5 +126,5 @@ function commandAfter(state: ChangeState, event: EventOf<"asked"> | EventOf<"ans
 
 /** An adopted tree at CODED or VERIFIED is the product, not a leftover. */
 export function isProduct(state: ChangeState): boolean {
-  return state.phase.at === "prepare" && state.phase.then !== "code";
+  return state.phase.at === "prepare" && state.phase.then.at !== "code";
 }

@@ -47,6 +47,7 @@ export type ChangeCommand =
   | { readonly do: "started"; readonly lease: string }
   | AnswerCommand
   | BeginCommand
+  | { readonly do: "rollback"; readonly to: number; readonly tree: string }
   | { readonly do: "finish"; readonly effect: ChangeEffect; readonly outcome: EffectOutcome }
   | {
       readonly do: "judge";
@@ -80,6 +81,21 @@ export function decideChange(state: ChangeState, command: ChangeCommand, moment:
     }
     case "answer":
       return decideAnswer(state, command);
+    case "rollback": {
+      const { phase } = state;
+      if (!("tree" in phase) || phase.tree === null) {
+        return refuse(
+          "rollback.not_now",
+          "only a run that stands on a tree of its own can be rolled back",
+          "atlas next",
+        );
+      }
+      return ok([
+        { type: "rolled-back", to: command.to, tree: command.tree },
+        { type: "tree-staled", name: phase.tree },
+        ...state.leases.live.map((lease): ChangeEvent => ({ type: "lease-ended", lease: lease.lease, why: "moot" })),
+      ]);
+    }
     case "begin":
       return ok([beganEvent(command, state.head.epoch)]);
     case "finish":

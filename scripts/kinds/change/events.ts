@@ -70,6 +70,8 @@ export type ChangeEvent =
   | { readonly type: "based"; readonly tree: string }
   | { readonly type: "prepared"; readonly tree: string | null }
   | { readonly type: "evidence"; readonly pass: Pass; readonly sha256: string; readonly ending: string }
+  /** By a human's word: an isolated tree back to the checkpoint recorded at or before line `to`. */
+  | { readonly type: "rolled-back"; readonly to: number; readonly tree: string }
   | { readonly type: "command-lost"; readonly pass: Pass }
   | {
       readonly type: "judged";

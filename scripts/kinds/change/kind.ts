@@ -34,6 +34,7 @@ export const change: RunKind<ChangeState, ChangeCommand, ChangeEvent, ChangeEffe
     filled: {},
     degraded: [],
     judgements: [],
+    rolledBack: false,
     label: null,
     reasons: [],
     gas: NO_GAS,

@@ -25,7 +25,7 @@ export function decideSettle(state: ChangeState, moment: Moment): NonEmpty<Chang
     case "approve":
       return askOrDefault(state, moment, "approve-command", ["approve", "reject"]);
     case "prepare":
-      return prepare(state, phase);
+      return prepare(state);
     case "judged": {
       if (phase.refine) return [{ type: "stage", stage: "REFINE" }];
       const { label, reasons } = labelOf(state, phase);
@@ -39,7 +39,7 @@ export function decideSettle(state: ChangeState, moment: Moment): NonEmpty<Chang
 }
 
 /** Trees that must be kept or removed come first (they are owed effects), then the base, then the new tree. */
-function prepare(state: ChangeState, _phase: Extract<Phase, { at: "prepare" }>): NonEmpty<ChangeEvent> | null {
+function prepare(state: ChangeState): NonEmpty<ChangeEvent> | null {
   if (owedTrees(state.trees).length > 0 || state.base === null) return null;
   if (!state.isolated) return [{ type: "prepared", tree: null }];
   const ready = readyTree(state.trees);
@@ -70,6 +70,7 @@ function labelOf(
   state: ChangeState,
   phase: Extract<Phase, { at: "judged" }>,
 ): { readonly label: Label; readonly reasons: readonly string[] } {
+  if (state.rolledBack) return { label: "UNVERIFIED", reasons: ["rolled.back"] };
   if (state.command === "rejected") return { label: "UNVERIFIED", reasons: ["command.rejected"] };
   const judgement = state.judgements.findLast((one) => one.pass === phase.pass);
   if (judgement !== undefined) return { label: judgement.label, reasons: judgement.reasons };

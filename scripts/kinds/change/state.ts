@@ -14,6 +14,20 @@ export const LENSES: readonly Lens[] = ["correctness", "code-quality", "security
 /** `missing`: both hand-outs ended badly. Blocking, never "fine by default". */
 export type CriticStatus = "open" | "filled" | "missing";
 
+/** Phases that stand on a tree. `tree`: the run's own by name; null: the user's own. */
+export type Working =
+  | { readonly at: "code"; readonly pass: Pass; readonly tree: string | null; readonly failures: number }
+  | { readonly at: "verify"; readonly pass: Pass; readonly tree: string | null; readonly losses: number }
+  | {
+      readonly at: "critique";
+      readonly pass: Pass;
+      readonly tree: string | null;
+      readonly critics: Readonly<Record<Lens, CriticStatus>>;
+      readonly failures: Readonly<Record<Lens, number>>;
+    }
+  | { readonly at: "judged"; readonly pass: Pass; readonly tree: string | null; readonly refine: boolean }
+  | { readonly at: "output"; readonly pass: Pass; readonly tree: string | null };
+
 export type Phase =
   | { readonly at: "unborn" }
   /** INIT is done; INTENT_CAPTURED is about to be recorded. */
@@ -26,25 +40,9 @@ export type Phase =
   | { readonly at: "plan"; readonly adjusted: boolean }
   | { readonly at: "pre-code"; readonly adjusted: boolean }
   | { readonly at: "approve"; readonly then: "code" | "verify"; readonly pass: Pass }
-  /** The base snapshot and, in an isolated run, the tree are owed. */
-  | {
-      readonly at: "prepare";
-      readonly then: "code" | "verify" | "output";
-      readonly pass: Pass;
-      readonly failures: number;
-    }
-  /** `tree`: the run's own tree by name; null: the user's own. */
-  | { readonly at: "code"; readonly pass: Pass; readonly tree: string | null; readonly failures: number }
-  | { readonly at: "verify"; readonly pass: Pass; readonly tree: string | null; readonly losses: number }
-  | {
-      readonly at: "critique";
-      readonly pass: Pass;
-      readonly tree: string | null;
-      readonly critics: Readonly<Record<Lens, CriticStatus>>;
-      readonly failures: Readonly<Record<Lens, number>>;
-    }
-  | { readonly at: "judged"; readonly pass: Pass; readonly tree: string | null; readonly refine: boolean }
-  | { readonly at: "output"; readonly pass: Pass; readonly tree: string | null }
+  /** The base snapshot and, in an isolated run, a tree are owed; then the run goes on with `then`. */
+  | { readonly at: "prepare"; readonly then: Working }
+  | Working
   | { readonly at: "ended"; readonly status: EndStatus; readonly choice: string | null };
 
 export type EndStatus = "verified" | "unverified" | "abandoned";
@@ -95,6 +93,8 @@ export interface ChangeState {
   readonly filled: Readonly<Record<string, Filled>>;
   readonly degraded: readonly string[];
   readonly judgements: readonly Judgement[];
+  /** A human sent the tree back to a checkpoint: UNVERIFIED at best until it is coded anew. */
+  readonly rolledBack: boolean;
   readonly label: Label | null;
   readonly reasons: readonly string[];
   readonly gas: Gas;
@@ -122,5 +122,7 @@ export function filledKey(slot: string, pass: Pass): string {
 
 /** The refine pass the run stands in. */
 export function passOf(state: ChangeState): Pass {
-  return "pass" in state.phase ? state.phase.pass : 0;
+  const { phase } = state;
+  if (phase.at === "prepare") return phase.then.pass;
+  return "pass" in phase ? phase.pass : 0;
 }

@@ -6,7 +6,7 @@ import { isBadEnd } from "../../parts/lease.ts";
 import { nextPass, type Pass } from "../../parts/passes.ts";
 import type { ChangeStage } from "../../parts/stage-names.ts";
 import type { ChangeEvent } from "./events.ts";
-import { type ChangeState, filledKey, LENSES, type Lens, type Phase } from "./state.ts";
+import { type ChangeState, filledKey, LENSES, type Lens, type Phase, passOf } from "./state.ts";
 
 type EventOf<T extends ChangeEvent["type"]> = Extract<ChangeEvent, { type: T }>;
 type PhaseOf<A extends Phase["at"]> = Extract<Phase, { at: A }>;
@@ -16,7 +16,6 @@ const neutral: ReadonlySet<ChangeEvent["type"]> = new Set([
   "born",
   "claimed",
   "released",
-  "forked",
   "gas-granted",
   "leased",
   "lease-started",
@@ -87,29 +86,24 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
       if (event.choice === "adjust") return { at: "plan", adjusted: true };
       return state.hasCommand && state.command === "undecided"
         ? { at: "approve", then: "code", pass: 0 }
-        : { at: "prepare", then: "code", pass: 0, failures: 0 };
+        : preparing("code", 0);
     },
   },
   approve: {
     answered: (_state, phase, event) =>
       event.choice === "approve"
-        ? { at: "prepare", then: phase.then, pass: phase.pass, failures: 0 }
+        ? preparing(phase.then, phase.pass)
         : { at: "judged", pass: phase.pass, tree: null, refine: false },
   },
   prepare: {
     "tree-staled": (_state, phase) => phase,
-    prepared: (_state, phase, event) => {
-      const { pass, failures, then } = phase;
-      const { tree } = event;
-      if (then === "code") return { at: "code", pass, tree, failures };
-      return then === "verify" ? { at: "verify", pass, tree, losses: 0 } : { at: "judged", pass, tree, refine: false };
-    },
+    prepared: (_state, phase, event) => ({ ...phase.then, tree: event.tree }),
   },
   code: {
     filled: (_state, phase) => phase,
     degraded: (_state, phase) => ({ at: "judged", pass: phase.pass, tree: phase.tree, refine: false }),
     "lease-ended": (_state, phase, event) => (isBadEnd(event.why) ? { ...phase, failures: phase.failures + 1 } : phase),
-    "tree-staled": (_state, phase) => ({ at: "prepare", then: "code", pass: phase.pass, failures: phase.failures }),
+    "tree-staled": (_state, phase) => ({ at: "prepare", then: { ...phase, tree: null } }),
     stage: (state, phase, event) => {
       if (event.stage !== "CODED" || !(filledKey("coder", phase.pass) in state.filled)) {
         return illegal(phase, `stage ${event.stage}`);
@@ -148,7 +142,7 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
     stage: (_state, phase, event) => {
       const pass = nextPass(phase.pass);
       return event.stage === "REFINE" && phase.refine && pass !== null
-        ? { at: "prepare", then: "code", pass, failures: 0 }
+        ? preparing("code", pass)
         : illegal(phase, `stage ${event.stage}`);
     },
     labelled: (_state, phase) => ({ at: "output", pass: phase.pass, tree: phase.tree }),
@@ -159,7 +153,7 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
       if (event.stage === "OUTPUT") return phase;
       const pass = nextPass(phase.pass);
       return event.stage === "REFINE" && pass !== null
-        ? { at: "prepare", then: "code", pass, failures: 0 }
+        ? preparing("code", pass)
         : illegal(phase, `stage ${event.stage}`);
     },
     ended: (_state, _phase, event) => ({ at: "ended", status: event.status, choice: event.choice }),
@@ -178,11 +172,13 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
 /** The phase after an event. Throws `IllegalEvent`. */
 export function nextPhase(state: ChangeState, event: ChangeEvent): Phase {
   if (event.type === "abandoned") return { at: "ended", status: "abandoned", choice: null };
+  if (event.type === "forked") return withoutTree(state.phase);
+  if (event.type === "rolled-back") return rolledBack(state.phase);
   if (neutral.has(event.type)) return state.phase;
   // The gas gate opens in any phase and moves none; "stop" is followed by its label in the same line.
   if (event.type === "answered" && event.gate === "gas") return state.phase;
   if (event.type === "labelled" && state.phase.at !== "unborn" && state.phase.at !== "ended") {
-    return { at: "output", pass: "pass" in state.phase ? state.phase.pass : 0, tree: treeOf(state.phase) };
+    return { at: "output", pass: passOf(state), tree: treeOf(state.phase) };
   }
   const step = (table[state.phase.at] as Record<string, Step | undefined>)[event.type];
   if (step === undefined) {
@@ -190,6 +186,18 @@ export function nextPhase(state: ChangeState, event: ChangeEvent): Phase {
     return illegal(state.phase, event.type);
   }
   return step(state, state.phase as never, event as never);
+}
+
+/** A fork has no tree: it makes one of its own before it goes on. */
+function withoutTree(phase: Phase): Phase {
+  if (!("tree" in phase) || phase.tree === null) return phase;
+  return { at: "prepare", then: { ...phase, tree: null } };
+}
+
+/** The tree goes back to a checkpoint; what was judged of it no longer holds. */
+function rolledBack(phase: Phase): Phase {
+  if (!("tree" in phase) || phase.tree === null) return illegal(phase, "rolled-back");
+  return { at: "prepare", then: { at: "judged", pass: phase.pass, tree: null, refine: false } };
 }
 
 function treeOf(phase: Phase): string | null {
@@ -209,16 +217,22 @@ export function phaseAfter(stage: ChangeStage, pass: Pass, hasCommand: boolean):
     case "GROUNDED":
       return { at: "plan", adjusted: false };
     case "CODED":
-      return hasCommand
-        ? { at: "approve", then: "verify", pass }
-        : { at: "prepare", then: "verify", pass, failures: 0 };
+      return hasCommand ? { at: "approve", then: "verify", pass } : preparing("verify", pass);
     case "VERIFIED":
-      return { at: "prepare", then: "output", pass, failures: 0 };
+      return { at: "prepare", then: { at: "judged", pass, tree: null, refine: false } };
     case "REFINE":
-      return { at: "prepare", then: "code", pass, failures: 0 };
+      return preparing("code", pass);
     case "OUTPUT":
       return { at: "ended", status: "unverified", choice: null };
   }
+}
+
+function preparing(then: "code" | "verify", pass: Pass): Phase {
+  const base = { pass, tree: null };
+  return {
+    at: "prepare",
+    then: then === "code" ? { at: "code", ...base, failures: 0 } : { at: "verify", ...base, losses: 0 },
+  };
 }
 
 function critic(phase: PhaseOf<"critique">, slot: string, status: "filled" | "missing"): Phase {
