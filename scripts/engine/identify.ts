@@ -30,7 +30,7 @@ export function identify(asking: Asking): Owner {
   const fromEnvironment = environment.CLAUDE_CODE_SESSION_ID ?? environment.ATLAS_SESSION_ID;
   let session: string | null = null;
   if (records.length === 1) session = records[0]!.session;
-  else if (host !== null && environment.CLAUDE_CODE_SESSION_ID !== undefined && isSessionId(fromEnvironment)) {
+  else if (host !== null && environment.CLAUDE_PID === String(host.pid) && isSessionId(fromEnvironment)) {
     session = fromEnvironment;
   } else if (named !== null && (records.length === 0 || records.some((record) => record.session === named))) {
     session = named;

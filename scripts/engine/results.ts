@@ -24,7 +24,8 @@ type SubmitCommand = Extract<ChangeCommand, { do: "submit" }>;
 export type Probe =
   | { readonly is: "absent" }
   | { readonly is: "taken"; readonly command: SubmitCommand }
-  | { readonly is: "malformed"; readonly code: RefusalCode };
+  /** `final`: a hook saw the agent end, so nothing better will come. */
+  | { readonly is: "malformed"; readonly code: RefusalCode; readonly final: boolean };
 
 /** `<slot>.<attempt>.<epoch>`: the base name of a lease's files. */
 export function leaseBase(lease: string): string {
@@ -40,10 +41,11 @@ export function probeLease(engine: Engine, loaded: Loaded<ChangeState>, lease: L
   if (!isSlotName(lease.slot)) return { is: "absent" };
   const read = readBounded(engine.fs, resultPath(loaded.folder, lease.lease), changeSlots[lease.slot].bytesMax);
   if (read.kind === "absent") return { is: "absent" };
-  if (read.kind === "bad") return { is: "malformed", code: "slot.bad_file" };
-  const via = wasSeenStopping(engine, loaded.folder, lease.lease) ? "hook" : "relayed";
+  const final = wasSeenStopping(engine, loaded.folder, lease.lease);
+  if (read.kind === "bad") return { is: "malformed", code: "slot.bad_file", final };
+  const via = final ? "hook" : "relayed";
   const made = submission(engine, loaded, lease.slot, read.bytes, via);
-  return made.ok ? { is: "taken", command: made.value } : { is: "malformed", code: made.error.code };
+  return made.ok ? { is: "taken", command: made.value } : { is: "malformed", code: made.error.code, final };
 }
 
 /** Whether the result of a lease lies there and would be taken. Writes nothing. */

@@ -66,7 +66,7 @@ export async function resumeRun(
     if (!word.ok) return word;
   }
   let { folder } = run;
-  if (run.loaded === null && run.original === null) return unreadableRun(run);
+  if (run.unreadable !== null) return unreadableRun(run, run.unreadable);
   if (run.loaded === null) {
     const adopted = adoptRun(engine, found, run, wish.headless ? "headless" : "interactive");
     if (!adopted.ok) return adopted;
@@ -111,10 +111,8 @@ function refuseUntrusted(run: FoundRun): Result<never, Refusal> {
   );
 }
 
-function unreadableRun(run: FoundRun): Result<never, Refusal> {
-  const code = (/^unreadable: ([a-z_]+\.[a-z_]+)/.exec(run.view.why)?.[1] ??
-    "ledger.unreadable") as `${string}.${string}`;
-  return refuse(code, `run ${run.view.id}: ${run.view.why}`, "atlas doctor");
+function unreadableRun(run: FoundRun, why: NonNullable<FoundRun["unreadable"]>): Result<never, Refusal> {
+  return refuse(why.code, `run ${run.view.id} cannot be read: ${why.reason}`, "atlas doctor");
 }
 
 /** Two may adopt at once: the one whose folder landed was first, and the other goes on with that. */

@@ -59,6 +59,8 @@ export interface FoundRun {
   readonly ts: string | null;
   readonly graph: boolean;
   readonly trusted: boolean;
+  /** Why it cannot be folded; null where it can, or where it was never ours. */
+  readonly unreadable: { readonly code: RefusalCode; readonly reason: string } | null;
 }
 
 export interface Found {
@@ -177,6 +179,7 @@ function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode |
     ts: headline.lastTs,
     graph: loaded.kind.name === "weave",
     trusted: untrusted === null,
+    unreadable: null,
     view: {
       id: folder.id,
       kind: loaded.kind.name,
@@ -197,12 +200,21 @@ function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode |
 
 function describeOriginal(folder: RunFolder, original: ReadOriginal, untrusted: RefusalCode | null): FoundRun {
   const { run } = original;
-  const base = { folder, loaded: null, original, ts: run.updatedTs, graph: run.graph, trusted: untrusted === null };
+  const base = {
+    folder,
+    loaded: null,
+    original,
+    ts: run.updatedTs,
+    graph: run.graph,
+    trusted: untrusted === null,
+    unreadable: null,
+  };
   const kind = run.graph ? "weave" : "change";
   const common = { id: folder.id, kind, origin: "kimi-atlas" as const, owner: null, root: folder.root };
   if (!run.readable) {
     return {
       ...base,
+      unreadable: { code: run.why.code, reason: run.why.sentence },
       view: {
         ...common,
         stage: run.stage,
@@ -261,7 +273,8 @@ function broken(place: Pick<Place, "root" | "atlas">, id: RunId, code: RefusalCo
     original: null,
     ts: null,
     graph: false,
-    trusted: false,
+    trusted: true,
+    unreadable: { code, reason },
     view: {
       id,
       kind: "unknown",

@@ -31,9 +31,8 @@ export function selectRun(
       `atlas resume --run ${resumable[0]?.view.id}`,
     );
   }
-  // Living owners and untrusted ledgers are no choice of ours, but they are not "nothing" either.
-  const held = open.filter((run) => run.loaded !== null || !run.trusted);
-  return ok(held.find((run) => !run.view.why.startsWith("unreadable")) ?? null);
+  // Living owners, untrusted and newer ledgers are no choice of ours, but they are not "nothing" either.
+  return ok(open.find((run) => run.unreadable === null || run.unreadable.code === "ledger.newer") ?? null);
 }
 
 function isOf(run: FoundRun, session: string): boolean {

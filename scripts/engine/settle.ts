@@ -147,7 +147,8 @@ async function settleLeases(settling: Settling, loaded: Loaded<ChangeState>): Pr
       const taken = decideAs(engine, folder, claim, probe.command);
       return taken.ok ? ok(`took ${lease.lease}`) : taken;
     }
-    if (probe.is === "malformed" && (lease.started || lease.orphaned)) {
+    // A file the root is still writing is no answer yet; one a hook wrote, or of a dead turn, is final.
+    if (probe.is === "malformed" && (probe.final || lease.orphaned)) {
       const failed = decideAs(engine, folder, claim, { do: "fail", slot: lease.slot, how: "error", stopped: true });
       return failed.ok ? ok(`ended ${lease.lease} (${probe.code})`) : failed;
     }

@@ -24,7 +24,6 @@ export function loadNamed(engine: Engine, given: Arguments): Result<Loaded, Refu
   if (found.original !== null && found.view.resumable) {
     return refuse("run.not_adopted", `run ${found.view.id} is not adopted yet`, `atlas resume --run ${found.view.id}`);
   }
-  const code = (/^(?:unreadable: )([a-z_]+\.[a-z_]+)/.exec(found.view.why)?.[1] ??
-    "ledger.unreadable") as `${string}.${string}`;
-  return refuse(code, `run ${found.view.id}: ${found.view.why}`, "atlas doctor");
+  const why = found.unreadable ?? { code: "ledger.unreadable", reason: found.view.why };
+  return refuse(why.code, `run ${found.view.id} cannot be read: ${why.reason}`, "atlas doctor");
 }
