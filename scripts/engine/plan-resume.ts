@@ -7,7 +7,8 @@ import type { Loaded } from "./ledger.ts";
 import { ownership } from "./owning.ts";
 import { wouldTake } from "./results.ts";
 import type { ResumeWish } from "./resume.ts";
-import { findRuns, type RunView } from "./runs.ts";
+import type { RunView } from "./run-view.ts";
+import { findRuns } from "./runs.ts";
 import { selectRun } from "./select.ts";
 
 export interface PlanItem {

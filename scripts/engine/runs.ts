@@ -3,10 +3,8 @@ import { join } from "node:path";
 import { isRunId, type RunId } from "../core/ids.ts";
 import { LINE_BYTES_MAX } from "../core/line.ts";
 import { compareRuns } from "../core/order.ts";
-import type { Owner } from "../core/owner.ts";
 import type { RefusalCode } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
-import type { PlanDag } from "../kinds/weave/plan-dag.ts";
 import { entryKind, listFolder, readPrefix } from "../platform/files.ts";
 import { firstObject, isSealed } from "../platform/peek-foreign.ts";
 import { findPlaces, type Place, type Places } from "../platform/places.ts";
@@ -16,39 +14,8 @@ import { type Loaded, loadRun, type RunFolder } from "./ledger.ts";
 import { freeMegabytes } from "./memory.ts";
 import { type ReadOriginal, readOriginal } from "./originals.ts";
 import { ownership } from "./owning.ts";
+import { graphView, ownerView, progressOfGraph, type RunView } from "./run-view.ts";
 import { FINISHED, markFinished } from "./views.ts";
-
-/** One run as `status --json` gives it. */
-export interface RunView {
-  readonly id: string;
-  readonly kind: string;
-  readonly origin: "atlas" | "kimi-atlas" | "hotl" | "lithos";
-  readonly stage: string;
-  readonly terminal: boolean;
-  readonly resumable: boolean;
-  /** Why it is not resumable, or what a resume does with it. */
-  readonly why: string;
-  readonly owner: OwnerView | null;
-  readonly progress: { readonly done: number; readonly total: number | null };
-  readonly refine_passes: number;
-  readonly losses: readonly string[];
-  readonly root: string;
-  readonly graph?: {
-    readonly gas: number;
-    readonly ready: readonly string[];
-    readonly wave: readonly string[];
-    readonly terminated: boolean;
-    readonly dag: PlanDag;
-  };
-}
-
-export interface OwnerView {
-  readonly host: string;
-  readonly pid: number | null;
-  readonly session: string | null;
-  readonly since: string | null;
-  readonly standing: "ours" | "gone" | "released" | "alive";
-}
 
 export interface FoundRun {
   readonly folder: RunFolder;
@@ -244,28 +211,6 @@ function describeOriginal(folder: RunFolder, original: ReadOriginal, untrusted: 
   };
 }
 
-function progressOfGraph(original: ReadOriginal | null): { readonly done: number; readonly total: number } | null {
-  if (original?.graph == null) return null;
-  const { done, total } = original.graph.progress;
-  return { done, total };
-}
-
-function graphView(original: ReadOriginal | null): Pick<RunView, "graph"> | Record<string, never> {
-  if (original?.graph == null) return {};
-  const { gas, ready, wave, terminated, dag } = original.graph;
-  return { graph: { gas, ready, wave, terminated, dag } };
-}
-
-function ownerView(
-  owner: Owner,
-  since: string | null,
-  own: ReturnType<typeof ownership>,
-  released: boolean,
-): OwnerView {
-  const standing = released ? "released" : own === "ours" ? "ours" : own === "foreign" ? "alive" : "gone";
-  return { host: owner.host, pid: owner.pid, session: owner.session, since, standing };
-}
-
 function broken(place: Pick<Place, "root" | "atlas">, id: RunId, code: RefusalCode, reason: string): FoundRun {
   return {
     folder: { id, root: place.root, atlas: place.atlas, ledger: join(place.atlas, id), adopted: false },
@@ -295,11 +240,7 @@ function broken(place: Pick<Place, "root" | "atlas">, id: RunId, code: RefusalCo
 /** A ledger that came with the repository was not written by this user's runs. */
 function isTracked(engine: Engine, place: Place, topLevel: string | null): boolean {
   if (topLevel === null) return false;
-  const listed = engine.git.run(["ls-files", "-z", "--", ".atlas"], {
-    cwd: place.root,
-    timeoutMs: 5000,
-    bytesMax: 4096,
-  });
+  const listed = engine.git.run(["ls-files", "-z", "--", ".atlas"], { cwd: place.root, timeoutMs: 5000 });
   return listed.code === 0 && listed.stdout.length > 0;
 }
 

@@ -1,6 +1,6 @@
 /** Instructions and runs as short text that a person or a model can act on. Ids, paths and enumerations only. */
 import type { Instruction } from "../core/kind.ts";
-import type { RunView } from "../engine/runs.ts";
+import type { RunView } from "../engine/run-view.ts";
 
 export function sayInstruction(next: Instruction): string {
   switch (next.do) {

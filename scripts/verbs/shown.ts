@@ -2,7 +2,8 @@
 import type { Engine } from "../engine/context.ts";
 import type { RunFolder } from "../engine/ledger.ts";
 import type { Proceeded } from "../engine/proceed.ts";
-import { findRun, type RunView } from "../engine/runs.ts";
+import type { RunView } from "../engine/run-view.ts";
+import { findRun } from "../engine/runs.ts";
 import { done, type Outcome } from "./outcome.ts";
 import { sayInstruction, sayRun } from "./say.ts";
 
