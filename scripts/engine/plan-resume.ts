@@ -21,7 +21,7 @@ export function planResume(
   engine: Engine,
   wish: ResumeWish,
 ): Result<{ readonly run: RunView | null; readonly plan: readonly PlanItem[] }, Refusal> {
-  const found = findRuns(engine, wish.run !== null);
+  const found = findRuns(engine, wish.run === null ? "unfinished" : { only: wish.run });
   const chosen = selectRun(engine, found, wish);
   if (!chosen.ok) return chosen;
   const run = chosen.value;

@@ -12,7 +12,7 @@ import { requireTerminal, requireWord } from "./human.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { claimEvent, ownership, refuseOwned } from "./owning.ts";
 import { conclude, type Proceeded, proceed } from "./proceed.ts";
-import { type Found, type FoundRun, findRuns } from "./runs.ts";
+import { type Found, type FoundRun, findRun, findRuns } from "./runs.ts";
 import { selectRun } from "./select.ts";
 import { load, transact } from "./transact.ts";
 
@@ -42,7 +42,7 @@ export type ResumeOutcome =
     };
 
 export async function resume(engine: Engine, wish: ResumeWish): Promise<Result<ResumeOutcome, Refusal>> {
-  const found = findRuns(engine, wish.run !== null);
+  const found = findRuns(engine, wish.run === null ? "unfinished" : { only: wish.run });
   const chosen = selectRun(engine, found, wish);
   if (!chosen.ok) return chosen;
   if (chosen.value === null) {
@@ -142,8 +142,8 @@ async function readopt(
   const home = join(run.folder.atlas, run.folder.id);
   engine.fs.renameSync(loaded.folder.ledger, join(home, `adopted.before-${engine.moment.fresh("readopt")}`));
   syncFolder(engine.fs, home);
-  const again = findRuns(engine, true).runs.find((one) => one.view.id === run.view.id);
-  if (again === undefined) return refuse("run.unknown", `run ${run.view.id} is gone`, "atlas status");
+  const again = findRun(engine, run.view.id);
+  if (again === null) return refuse("run.unknown", `run ${run.view.id} is gone`, "atlas status");
   return resumeRun(engine, found, again, { ...wish, readopt: false });
 }
 

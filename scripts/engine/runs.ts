@@ -6,6 +6,7 @@ import { compareRuns } from "../core/order.ts";
 import type { RefusalCode } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { entryKind, listFolder, readPrefix } from "../platform/files.ts";
+import { sha256 } from "../platform/hash.ts";
 import { firstObject, isSealed } from "../platform/peek-foreign.ts";
 import { findPlaces, type Place, type Places } from "../platform/places.ts";
 import { progressOf } from "../platform/spoken.ts";
@@ -45,8 +46,12 @@ export function placesOf(engine: Engine): Places {
   return findPlaces(engine.fs, engine.cwd, { home, uid: process.getuid?.() ?? null });
 }
 
-/** Every run of every place; finished ones are only counted unless `all`. */
-export function findRuns(engine: Engine, all = false): Found {
+/** `only`: one run by id (or its masked form), finished or not; no other folder is opened. */
+export type Scope = "unfinished" | "all" | { readonly only: string };
+
+/** The runs of every place that are in scope; finished ones outside it are counted. */
+export function findRuns(engine: Engine, scope: Scope = "unfinished"): Found {
+  const all = scope !== "unfinished";
   const { places, searched, repository } = placesOf(engine);
   const runs: FoundRun[] = [];
   let finished = 0;
@@ -56,6 +61,7 @@ export function findRuns(engine: Engine, all = false): Found {
     const tracked = isTracked(engine, place, repository?.topLevel ?? null);
     for (const id of listFolder(engine.fs, place.atlas)) {
       if (!isRunId(id)) continue;
+      if (typeof scope === "object" && id !== scope.only && maskedId(id) !== scope.only) continue;
       if (marked.has(id) && !all) {
         finished += 1;
         continue;
@@ -80,7 +86,12 @@ export function findRuns(engine: Engine, all = false): Found {
 
 /** One run by id, finished or not; null when no place holds it. */
 export function findRun(engine: Engine, id: string): FoundRun | null {
-  return findRuns(engine, true).runs.find((run) => run.view.id === id) ?? null;
+  return findRuns(engine, { only: id }).runs[0] ?? null;
+}
+
+/** The form an id takes in text a model reads when it is none of ours: `#<8 hex>`, which `--run` takes too. */
+export function maskedId(id: string): string {
+  return `#${sha256(id).slice(0, 8)}`;
 }
 
 function describe(engine: Engine, place: Place, id: RunId, tracked: boolean): FoundRun | null {

@@ -1,9 +1,8 @@
 /** Which run is meant. Never by mtime, never by directory order. */
 import { isMaskedId, isRunId } from "../core/ids.ts";
 import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
-import { sha256 } from "../platform/hash.ts";
 import type { Engine } from "./context.ts";
-import type { Found, FoundRun } from "./runs.ts";
+import { type Found, type FoundRun, maskedId } from "./runs.ts";
 
 /**
  * The named run; else the session's own (owned or last claimed by it, or adopted with the session's id); else the only
@@ -44,7 +43,7 @@ function named(found: Found, wish: string): Result<FoundRun, Refusal> {
   if (!isRunId(wish) && !isMaskedId(wish)) {
     return refuse("run.bad_id", "that is not a run id", "atlas status --all");
   }
-  const run = found.runs.find(({ view }) => view.id === wish || `#${sha256(view.id).slice(0, 8)}` === wish);
+  const run = found.runs.find(({ view }) => view.id === wish || maskedId(view.id) === wish);
   if (run !== undefined) return ok(run);
   const searched = found.searched.length === 0 ? "nowhere" : found.searched.join(", ");
   return refuse("run.unknown", `no run ${wish} in ${searched}`, "atlas status --all");

@@ -12,7 +12,7 @@ import { done, type Outcome, refused, refusedBy } from "./outcome.ts";
 /** Ends a run by the human's word. Needs no fold: an unreadable run is marked finished and keeps its bytes. */
 export function abandon(engine: Engine, given: Arguments): Outcome {
   const id = given.required("run");
-  const chosen = selectRun(engine, findRuns(engine, true), { run: id, newest: false });
+  const chosen = selectRun(engine, findRuns(engine, { only: id }), { run: id, newest: false });
   if (!chosen.ok) return refused(chosen.error);
   const run = chosen.value;
   if (run === null) return refusedBy(refuse("run.unknown", `no run ${id} here`, "atlas status --all"));

@@ -22,8 +22,8 @@ export async function forkVerb(engine: Engine, given: Arguments): Promise<Outcom
   }
   const forked = fork(engine, parent.folder, Number(at));
   if (!forked.ok) return refused(forked.error);
-  const found = findRuns(engine, true);
-  const run = found.runs.find((one) => one.view.id === forked.value.id);
+  const found = findRuns(engine, { only: forked.value.id });
+  const [run] = found.runs;
   if (run === undefined) return refusedBy(refuse("run.unknown", "the fork is gone", "atlas status --all"));
   const resumed = await resumeRun(engine, found, run, plainResume);
   return resumed.ok ? showRun(engine, resumed.value) : refused(resumed.error);

@@ -11,7 +11,10 @@ const nodeShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** The DAG of a graph run as a table and as Mermaid: states, attempts, gas. */
 export function graph(engine: Engine, given: Arguments): Outcome {
   const run = given.text("run");
-  const chosen = selectRun(engine, findRuns(engine, run !== null), { run, newest: false });
+  const chosen = selectRun(engine, findRuns(engine, run === null ? "unfinished" : { only: run }), {
+    run,
+    newest: false,
+  });
   if (!chosen.ok) return refused(chosen.error);
   const shown = chosen.value?.view.graph;
   if (chosen.value === null || shown === undefined) {

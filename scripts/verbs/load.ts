@@ -9,7 +9,10 @@ import type { Arguments } from "./arguments.ts";
 /** Refuses `run.unknown`, `run.none`, `run.not_adopted`, and an unreadable ledger by its own code. */
 export function loadNamed(engine: Engine, given: Arguments): Result<Loaded, Refusal> {
   const run = given.text("run");
-  const chosen = selectRun(engine, findRuns(engine, run !== null), { run, newest: false });
+  const chosen = selectRun(engine, findRuns(engine, run === null ? "unfinished" : { only: run }), {
+    run,
+    newest: false,
+  });
   if (!chosen.ok) return chosen;
   const found = chosen.value;
   if (found === null) return refuse("run.none", "there is no unfinished run here", "atlas status --all");

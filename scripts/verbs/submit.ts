@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { refuse, UsageError } from "../core/result.ts";
 import { changeOf, decideAs, tokenOf } from "../engine/change-run.ts";
 import type { Engine } from "../engine/context.ts";
@@ -16,6 +17,9 @@ import { readGiven } from "./given-file.ts";
 import { loadNamed } from "./load.ts";
 import { type Outcome, refused, refusedBy } from "./outcome.ts";
 import { showRun } from "./shown.ts";
+
+const hookLooks = 15;
+const hookLookMs = 200;
 
 /** Takes one artifact, checks it at its slot's door, advances; or records that its agent ended badly. */
 export async function submit(engine: Engine, given: Arguments): Promise<Outcome> {
@@ -41,7 +45,7 @@ async function handIn(
   slot: SlotName,
   claim: string | null,
 ): Promise<Outcome> {
-  const path = given.text("file") ?? defaultPath(engine, loaded, slot);
+  const path = given.text("file") ?? (await awaitedPath(engine, loaded, slot));
   if (path === null) {
     return refusedBy(
       refuse(
@@ -85,6 +89,16 @@ async function goOn(engine: Engine, loaded: Loaded, did: readonly string[]): Pro
   const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded), onlyNew: true });
   if (!proceeded.ok) return refused(proceeded.error);
   return showRun(engine, { ...proceeded.value, did: [...did, ...proceeded.value.did] });
+}
+
+/** A host may run the hook that writes an agent's result beside the agent's return: it gets a moment to land. */
+async function awaitedPath(engine: Engine, loaded: Loaded<ChangeState>, slot: SlotName): Promise<string | null> {
+  const isOut = liveLease(loaded.state.leases, slot) !== undefined;
+  for (let look = 0; ; look += 1) {
+    const path = defaultPath(engine, loaded, slot);
+    if (path !== null || !isOut || look === hookLooks) return path;
+    await sleep(hookLookMs);
+  }
 }
 
 /** The instruction's own `result` path: a live lease's, or the awaited submit's; else what was handed in before. */
