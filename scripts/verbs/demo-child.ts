@@ -4,19 +4,21 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { type CommandGroup, endMembers, memberFinder } from "../platform/command-members.ts";
+import { type CommandMark, endMembers, memberFinder } from "../platform/command-members.ts";
 import { systemProcesses } from "../platform/processes.ts";
 import { type HostLine, lineReader } from "./demo-lines.ts";
 import type { DemoWorld } from "./demo-world.ts";
 
+/** The other bundle of the demo, beside this one. */
+export const hostProgram = join(__dirname, "demo-host.cjs");
 const complaintCharsMax = 500;
 
 type Said<S extends HostLine["say"]> = Extract<HostLine, { say: S }>;
 
 export interface PlayedHost {
   readonly pid: number;
-  /** Its own process group; null when it never began. */
-  readonly group: CommandGroup | null;
+  /** By which it and all it started are found. */
+  readonly mark: CommandMark;
   /**
    * The next line of that kind; lines before it go to `hear`. Throws what the child says went wrong, or how it ended
    * when it ends without having said it.
@@ -41,7 +43,8 @@ export interface HostOrder {
 /** Starts the child, in a process group of its own: a terminal's Ctrl-C is for the demo, which cleans up. */
 export function playHost(order: HostOrder): PlayedHost {
   const { world, session, packet, hear, stop } = order;
-  const words = [join(__dirname, "demo-host.cjs"), session, ...(packet === null ? [] : [packet])];
+  const { nonce } = world;
+  const words = [hostProgram, session, ...(packet === null ? [] : [packet])];
   const child = spawn(process.execPath, words, {
     cwd: world.project,
     env: world.environment,
@@ -71,7 +74,7 @@ export function playHost(order: HostOrder): PlayedHost {
   stop.addEventListener("abort", () => wake());
   return {
     pid: child.pid ?? 0,
-    group: child.pid === undefined || start === undefined ? null : { pgid: child.pid, start },
+    mark: { group: child.pid === undefined || start === undefined ? null : { pgid: child.pid, start }, nonce },
     ended,
     async until(say) {
       for (;;) {
@@ -80,7 +83,8 @@ export function playHost(order: HostOrder): PlayedHost {
         if (line?.say === "failed") throw new Error(`session ${session}: ${line.why}`);
         if (line?.say === say) return line as Said<typeof say>;
         if (line !== undefined) hear(line);
-        else if (over !== null) throw new Error(`session ${session} ended (${over}) before it said "${say}" ${complaint}`.trim());
+        else if (over !== null)
+          throw new Error(`session ${session} ended (${over}) before it said "${say}" ${complaint}`.trim());
         else await new Promise<void>((resolve) => (wake = resolve));
       }
     },
@@ -100,11 +104,10 @@ function endOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Ends every process of the world, the detached ones too; resolves to how many were still there. */
-export async function endAll(world: DemoWorld, hosts: readonly PlayedHost[]): Promise<number> {
+/** Ends every process of these hosts, the detached ones too; resolves to how many were still there. */
+export async function endAll(hosts: readonly PlayedHost[]): Promise<number> {
   const met = new Set<string>();
-  for (const { group, kill } of hosts) {
-    const mark = { group, nonce: world.nonce };
+  for (const { mark, kill } of hosts) {
     for (const name of await endMembers(mark, memberFinder(mark, false), 0)) met.add(name);
     await kill();
   }

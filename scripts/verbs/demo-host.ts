@@ -28,6 +28,7 @@ async function main(): Promise<void> {
   const said = await hook("SessionStart", { source: "startup" });
   const context = (said as { additionalContext?: string } | null)?.additionalContext ?? "";
   const named = /^Now run: (.+)$/m.exec(context)?.[1];
+  if (named === undefined && packet === "") throw new Error("neither the hook nor the user says what to do");
   let next = await run(named?.split(" ") ?? ["atlas", "start", "change", "--packet", packet, "--headless"]);
   for (let count = 0; next.do !== "report" && next.do !== "nothing"; count += 1) {
     if (count === instructionsMax) throw new Error("the run does not come to an end");

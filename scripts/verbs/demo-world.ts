@@ -13,6 +13,7 @@ import { EnvironmentFailure } from "../core/result.ts";
 import { errno } from "../platform/files.ts";
 import { type Git, must, systemGit } from "../platform/git.ts";
 import { nonceVariable } from "../platform/performer-job.ts";
+import { systemProcesses } from "../platform/processes.ts";
 
 export interface DemoWorld {
   readonly root: string;
@@ -64,8 +65,7 @@ const gitSettings = `[user]
 `;
 
 /** Programs, their libraries and the clock's zone; everything else of the caller stays outside. */
-const passed =
-  /^(PATH|LANG|TZ|LD_LIBRARY_PATH|LD_PRELOAD|DYLD_\w+|PREFIX|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT)$/;
+const passed = /^(PATH|LANG|TZ|LD_LIBRARY_PATH|LD_PRELOAD|DYLD_\w+|PREFIX|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT)$/;
 
 /** A new empty folder, its real path. Throws EnvironmentFailure `demo.no_folder`. */
 export function makeFolderForWorld(): string {
@@ -121,6 +121,8 @@ function environmentFor(root: string, home: string, nonce: string): Record<strin
     TMP: temporary,
     TEMP: temporary,
     GIT_CONFIG_NOSYSTEM: "1",
+    // Without a machine id no owner is ever provably gone; of this folder it can be said that nobody else is there.
+    ...(systemProcesses().place.machine === null ? { ATLAS_EXCLUSIVE: "1" } : {}),
     [nonceVariable]: nonce,
   };
 }
