@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { buildId, packageFacts } from "./inputs.ts";
+import { lazyBuiltins } from "./lazy-builtins.ts";
 import { bundledPackages, licenseText } from "./licenses.ts";
 
 /** The entry is loaded by every hook: its size is start-up time. */
@@ -31,7 +32,8 @@ export async function buildBundles(root: string, folder: string): Promise<readon
   const options = sharedOptions(root);
   for (const bundle of BUNDLES) {
     if (bundle.optional && !existsSync(join(root, bundle.source))) continue;
-    const result = await build({ ...options, entryPoints: [bundle.source], outfile: bundle.output });
+    const plugins = bundle.output === "atlas.cjs" ? [neighbours, lazyBuiltins] : [neighbours];
+    const result = await build({ ...options, plugins, entryPoints: [bundle.source], outfile: bundle.output });
     const output = result.outputFiles?.[0];
     if (output === undefined) throw new Error(`no output for ${bundle.source}`);
     files.set(bundle.output, output.contents);
@@ -64,7 +66,6 @@ function sharedOptions(root: string): BuildOptions {
     // `import()` becomes `require()`: the module loader costs a hook several milliseconds.
     supported: { "dynamic-import": false },
     define: { ATLAS_BUILD: JSON.stringify(buildId(root)), ATLAS_VERSION: JSON.stringify(version) },
-    plugins: [neighbours],
   };
 }
 

@@ -20,7 +20,11 @@ export const lazyBuiltins: Plugin = {
     );
     setup.onLoad({ filter: /.*/, namespace: "lazy" }, (args) => {
       const exported = Object.entries(load(args.path) as Record<string, unknown>);
-      const names = exported.filter(([, value]) => typeof value === "function").map(([name]) => name);
+      // Sorted, and unused ones fall away: the bytes do not depend on the node that builds.
+      const names = exported
+        .filter(([, value]) => typeof value === "function")
+        .map(([name]) => name)
+        .sort();
       // `require` with a computed name is left to node.
       const lines = names.map((name) => `export function ${name}(...words) { return module().${name}(...words); }`);
       const loader = `let loaded; function module() { return (loaded ??= require(${JSON.stringify(args.path)})); }`;

@@ -20,6 +20,8 @@ const hosts: readonly Host[] = [claude, kimi];
 /** Answers the event on stdin and gives the exit code: 0, or 1 for the failed precondition. */
 export async function hook(argv: readonly string[], pluginRoot: string): Promise<number> {
   let output = SILENCE;
+  // Most errors here are answers of the file system ("no such file"); their stacks are dear and nobody reads them.
+  Error.stackTraceLimit = 0;
   try {
     const host = hosts.find((candidate) => candidate.name === option(argv, "--host"));
     const payload = host === undefined ? null : await firstObject(stdin);

@@ -4,6 +4,12 @@
  */
 import { fstatSync } from "node:fs";
 
+/**
+ * Major versions of node this was tried with. In any other an unexpected handle could end the process beyond the
+ * reach of a catch.
+ */
+const provenMajors: ReadonlySet<string> = new Set(["20", "22", "24"]);
+
 interface PipeHandle {
   open(fd: number): unknown;
   readStart(): unknown;
@@ -19,8 +25,9 @@ interface PipeBinding {
 /** Gives how to stop, or null when `fd` cannot be read this way; nothing has been read then. */
 export function readPipe(fd: number, take: (chunk: Uint8Array | null) => void): (() => void) | null {
   try {
+    if (process.platform === "win32" || !provenMajors.has(process.versions.node.split(".")[0] ?? "")) return null;
     // There node would say on stderr that the handle is undocumented.
-    if (process.platform === "win32" || isPendingDeprecationOn()) return null;
+    if (isPendingDeprecationOn()) return null;
     const stat = fstatSync(fd);
     if (!stat.isFIFO() && !stat.isSocket()) return null;
     const binding = (process as unknown as { binding(name: string): PipeBinding }).binding("pipe_wrap");

@@ -2,8 +2,9 @@
  * What one event leads to: what is recorded, and what is said. Every record is a hint; a disk that refuses one
  * costs the hint, never the session.
  */
-import { sha256 } from "../platform/hash.ts";
+
 import { endSession, readSession, type SessionRecord, stateFolder, writeSession } from "../platform/sessions.ts";
+import { shortSha256 } from "../platform/short-hash.ts";
 import { editRefusal } from "./edit-guard.ts";
 import type { Host, HostEvent, Reply } from "./event.ts";
 import { type LeaseLine, leaseOfMessage, leaseOfPrompt } from "./lease-line.ts";
@@ -80,9 +81,8 @@ function onSessionStart(around: Surroundings, occasion: Occasion, source: string
 function onCompacted(around: Surroundings, occasion: Occasion): Reply {
   const state = stateFolder(around.env);
   const record = readSession(around.fs, state, occasion.session);
-  const identity = hostIdentity(around, occasion.host);
   const turn = pointerTurn(occasion.event, record, occasion.host, isPointerAtPrompt(around));
-  const before = record ?? { ...blankRecord(occasion), ...identity };
+  const before = record ?? { ...blankRecord(occasion), ...hostIdentity(around, occasion.host) };
   writeSession(around.fs, state, {
     ...before,
     compactions: before.compactions + 1,
@@ -90,6 +90,7 @@ function onCompacted(around: Surroundings, occasion: Occasion): Reply {
   });
   if (turn !== "now") return nothing;
   const places = trustedPlaces(around, cwdOf(occasion, record), record);
+  const identity = hostIdentity(around, occasion.host);
   return pointer(occasion, lookAround(around, places, occasion.session, identity, null));
 }
 
@@ -154,7 +155,7 @@ function homeOf(around: Surroundings, occasion: Occasion, line: LeaseLine): stri
 
 function pointer(occasion: Occasion, world: World): Reply {
   const words = occasion.host.commandWords(occasion.pluginRoot, occasion.session);
-  const text = pointerText(pointerParts(world, occasion.session), words, sha256);
+  const text = pointerText(pointerParts(world, occasion.session), words, shortSha256);
   return text === null ? nothing : { say: "pointer", text };
 }
 

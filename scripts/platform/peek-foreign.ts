@@ -1,5 +1,4 @@
 /** What an original's run says of itself: its log first, its `state.json` only where the log has no word. */
-import { isRecord, parseTolerant } from "../core/tolerant-json.ts";
 import { isSpokenStage } from "./spoken.ts";
 
 export interface ForeignWord {
@@ -12,6 +11,8 @@ export interface ForeignWord {
 }
 
 const undoneByRefine = new Set(["CODED", "VERIFIED"]);
+const depthMax = 256;
+const shortTextChars = 4096;
 const terminalStages = new Set(["OUTPUT", "DONE"]);
 
 /** First parseable object of a log, or null: tells whose log it is (ours has a `sum`). */
@@ -67,9 +68,27 @@ export function foldForeign(log: string, state: Readonly<Record<string, unknown>
 }
 
 export function objectOf(text: string): Readonly<Record<string, unknown>> | null {
-  if (!text.trimStart().startsWith("{")) return null;
-  const parsed = parseTolerant(Buffer.from(text, "utf8"));
-  return parsed.ok && isRecord(parsed.value) ? parsed.value : null;
+  if (!text.trimStart().startsWith("{") || isTooDeep(text)) return null;
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A parser takes its time over a megabyte of "[". Brackets in texts are counted too: no honest line has so many. */
+function isTooDeep(text: string): boolean {
+  if (text.length < shortTextChars) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length && depth <= depthMax; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char === 0x5b || char === 0x7b) depth += 1;
+    else if (char === 0x5d || char === 0x7d) depth -= 1;
+  }
+  return depth > depthMax;
 }
 
 function* linesOf(text: string): Iterable<string> {

@@ -13,7 +13,7 @@ export const PARENTS_MAX = 40;
 const pointerBytesMax = 16 * 1024;
 const configBytesMax = 256 * 1024;
 
-export type Untrusted = "a link" | "not a folder" | "another user's";
+export type Untrusted = "a link" | "not a folder" | "another user's" | "unreadable";
 
 export interface Place {
   /** The folder that holds `.atlas`, links resolved. */

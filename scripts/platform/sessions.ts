@@ -72,9 +72,9 @@ export function writeSession(fs: FileSystem, state: string | null, record: Sessi
     makeFolder(fs, join(state, "sessions"));
     if (!isOwnFolder(fs, state)) return false;
     const path = recordPath(state, record.session);
-    const kind = entryKind(fs, path);
-    if (kind !== "file" && kind !== "absent") return false;
-    replaceQuickly(fs, path, text);
+    const before = readBounded(fs, path, SESSION_RECORD_BYTES_MAX);
+    if (before.kind === "bad" && before.why !== "too large") return false;
+    if (before.kind !== "file" || before.bytes.toString("utf8") !== text) replaceQuickly(fs, path, text);
     mark(fs, state, record);
     return true;
   } catch {

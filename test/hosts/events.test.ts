@@ -30,9 +30,9 @@ import {
   type World,
 } from "./host-world.ts";
 
-let plugin: ReturnType<typeof keptPlugin>;
-beforeAll(() => {
-  plugin = keptPlugin();
+let plugin: Awaited<ReturnType<typeof keptPlugin>>;
+beforeAll(async () => {
+  plugin = await keptPlugin();
 });
 afterAll(() => plugin.remove());
 

@@ -2,8 +2,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildSync } from "esbuild";
+import { build } from "esbuild";
 import { onTestFinished } from "vitest";
+import { lazyBuiltins } from "../../scripts/build/lazy-builtins.ts";
 import { repositoryRoot } from "../support/run-cli.ts";
 import { keptFolder, tempFolder } from "../support/temp.ts";
 
@@ -16,9 +17,9 @@ export interface Plugin {
 }
 
 /** Builds the entry into `<root>/dist/atlas.cjs`, with the launchers beside it. */
-export function buildPlugin(root: string): Plugin {
+export async function buildPlugin(root: string): Promise<Plugin> {
   const entry = join(root, "dist", "atlas.cjs");
-  const built = buildSync({
+  const built = await build({
     absWorkingDir: repositoryRoot,
     entryPoints: ["scripts/atlas.ts"],
     bundle: true,
@@ -28,6 +29,7 @@ export function buildPlugin(root: string): Plugin {
     platform: "node",
     target: "node20.0",
     define: { ATLAS_BUILD: JSON.stringify("test-build") },
+    plugins: [lazyBuiltins],
   });
   const contents = built.outputFiles[0]?.contents ?? new Uint8Array();
   mkdirSync(join(root, "dist"), { recursive: true });
@@ -37,9 +39,9 @@ export function buildPlugin(root: string): Plugin {
   return { root, entry, bytes: contents.length };
 }
 
-export function keptPlugin(): Plugin & { readonly remove: () => void } {
+export async function keptPlugin(): Promise<Plugin & { readonly remove: () => void }> {
   const folder = keptFolder();
-  return { ...buildPlugin(join(folder.path, "plugin")), remove: folder.remove };
+  return { ...(await buildPlugin(join(folder.path, "plugin"))), remove: folder.remove };
 }
 
 export interface World {

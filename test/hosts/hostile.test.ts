@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bornEvent, claimedEvent, goneOwner, RUN, sealedLog, writeOwnRun } from "../support/ledger.ts";
 import { type HostName, heard, keptPlugin, makeWorld, payloadOf, runHook, type World } from "./host-world.ts";
 
-let plugin: ReturnType<typeof keptPlugin>;
-beforeAll(() => {
-  plugin = keptPlugin();
+let plugin: Awaited<ReturnType<typeof keptPlugin>>;
+beforeAll(async () => {
+  plugin = await keptPlugin();
 });
 afterAll(() => plugin.remove());
 

@@ -17,9 +17,9 @@ import { repositoryRoot } from "../support/run-cli.ts";
 import { tempFolder } from "../support/temp.ts";
 import { keptPlugin, makeWorld, payloadOf } from "./host-world.ts";
 
-let plugin: ReturnType<typeof keptPlugin>;
-beforeAll(() => {
-  plugin = keptPlugin();
+let plugin: Awaited<ReturnType<typeof keptPlugin>>;
+beforeAll(async () => {
+  plugin = await keptPlugin();
 });
 afterAll(() => plugin.remove());
 

@@ -1,12 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownerOf, writeOwnRun } from "../support/ledger.ts";
 import { type HostName, keptPlugin, makeWorld, payloadOf, runHook, snapshotOf, startHook } from "./host-world.ts";
 
-let plugin: ReturnType<typeof keptPlugin>;
-beforeAll(() => {
-  plugin = keptPlugin();
+let plugin: Awaited<ReturnType<typeof keptPlugin>>;
+beforeAll(async () => {
+  plugin = await keptPlugin();
 });
 afterAll(() => plugin.remove());
 
@@ -108,6 +109,36 @@ describe("stdin", () => {
         ms: 0,
       });
     }
+  });
+
+  test("through node's documented stream, where its pipe handle is not to be used: the same answer", () => {
+    const made = world();
+    const text = JSON.stringify(payloadOf("claude", "SessionStart", made, { source: "startup" }));
+    const file = join(made.home, "payload.json");
+    writeFileSync(file, text);
+    const argv = [plugin.entry, "hook", "--host", "claude", "--on", "SessionStart"];
+    const options = { cwd: made.project, env: made.env, encoding: "utf8" } as const;
+    const direct = spawnSync(process.execPath, argv, { ...options, input: text });
+    const streamed = spawnSync(process.execPath, ["--pending-deprecation", ...argv], { ...options, input: text });
+    const fromFile = spawnSync("/bin/sh", ["-c", '"$0" "$@" <payload.json', process.execPath, ...argv], {
+      ...options,
+      cwd: made.home,
+    });
+    const piped = spawnSync("/bin/sh", ["-c", 'cat payload.json | "$0" "$@"', process.execPath, ...argv], {
+      ...options,
+      cwd: made.home,
+    });
+    expect(direct.stdout).toContain("atlas: unfinished run.");
+    for (const child of [streamed, fromFile, piped]) {
+      expect(child.stdout).toBe(direct.stdout);
+      expect({ code: child.status, stderr: child.stderr }).toEqual({ code: 0, stderr: "" });
+    }
+    const closed = spawnSync("/bin/sh", ["-c", '"$0" "$@" <&-', process.execPath, ...argv], options);
+    expect({ code: closed.status, stdout: closed.stdout, stderr: closed.stderr }).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
   });
 
   test("of five megabytes, with a byte order mark, or with a second value behind: answered", () => {

@@ -2,12 +2,13 @@ import { appendFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFile
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RunId } from "../../scripts/core/ids.ts";
+import type { Owner } from "../../scripts/core/owner.ts";
 import { CHANGE_STAGES, WEAVE_STAGES } from "../../scripts/parts/stage-names.ts";
 import { type FileSystem, realFileSystem } from "../../scripts/platform/fs.ts";
 import { peekRun, peekUnfinished, unfinishedIds } from "../../scripts/platform/peek.ts";
 import { progressOf, spokenKind, spokenStage } from "../../scripts/platform/spoken.ts";
 import { expectedOf, worlds, worldsFolder } from "../support/kimi-atlas.ts";
-import { bornEvent, goneOwner, RUN, sealedLog, writeOwnRun } from "../support/ledger.ts";
+import { bornEvent, claimedEvent, goneOwner, RUN, sealedLog, writeOwnRun } from "../support/ledger.ts";
 import { tempFolder } from "../support/temp.ts";
 
 const uid = process.getuid?.() ?? null;
@@ -92,6 +93,22 @@ describe("an own run", () => {
     const { log } = writeOwnRun(atlas);
     writeFileSync(log, sealedLog(RUN, [{ events: [bornEvent("change")] }, { events: [bornEvent("change")] }]));
     expect(peek(atlas)).toMatchObject({ unreadable: "ledger.illegal" });
+  });
+
+  test.each([
+    { pid: "../../x" },
+    { pid: -1 },
+    { pid: 1.5 },
+    { start: 7 },
+    { session: {} },
+    { host: null },
+    { uid: "0" },
+  ])("an owner of the wrong shape is none: %j", (odd) => {
+    const atlas = atlasFolder();
+    const { log } = writeOwnRun(atlas);
+    const owner = { ...goneOwner(), ...odd } as unknown as Owner;
+    writeFileSync(log, sealedLog(RUN, [{ events: [bornEvent("change")] }, { events: [claimedEvent(owner)] }]));
+    expect(peek(atlas)).toMatchObject({ owner: null, unreadable: "ledger.illegal" });
   });
 
   test("whose log is lost is never taken for an original's", () => {
