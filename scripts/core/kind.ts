@@ -89,6 +89,8 @@ export interface RunKind<S, C, E extends EventBase, F> {
   readonly name: string;
   readonly version: number;
   initial(): S;
+  /** False for an event of a newer atlas: its run is listed as newer, never as damaged. */
+  knows(type: string): boolean;
   /** Total over legal histories; throws `IllegalEvent` on any other. */
   apply(state: S, event: E, mark: LineMark): S;
   /** The events of ONE line, or why not. An empty decision is `null`: nothing to record. */

@@ -41,6 +41,8 @@ export interface Line<E> extends LineBody<E> {
 
 const sumMark = ',"sum":"';
 const sumTail = /,"sum":"([0-9a-f]{64})"\}$/;
+/** Of the tail: no line is shorter. */
+const sumTailBytes = 74;
 
 /** The exact bytes (no newline) of a line. `sum` is last: the hash of everything before its comma. */
 export function sealLine<E>(body: LineBody<E>, hash: Hash): { readonly text: string; readonly sum: string } {
@@ -85,6 +87,9 @@ export interface Chain<E> {
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const comma = 0x2c;
 
 /**
  * Reads lines from `bytes`, which begin at file offset `from.offset`.
@@ -104,13 +109,14 @@ export function readChain<E>(
   let start = 0;
   const decoder = new TextDecoder("utf-8");
   while (start < bytes.length) {
-    let stop = bytes.indexOf(newline, start);
-    if (stop < 0) stop = bytes.length;
+    const stop = lineEnd(bytes, start);
     let end = stop;
     if (end > start && bytes[end - 1] === carriageReturn) end -= 1;
     const next = Math.min(stop + 1, bytes.length);
     if (end > start) {
-      const line = end - start > LINE_BYTES_MAX ? null : unseal<E>(bytes.subarray(start, end), decoder, hash);
+      const size = end - start;
+      const couldBe = size > sumTailBytes && size <= LINE_BYTES_MAX && bytes[start] === openBrace;
+      const line = couldBe ? unseal<E>(bytes.subarray(start, end), decoder, hash) : null;
       if (line === null) noise += 1;
       else if (line.v > LINE_VERSION) {
         return { lines, tip, noise, end: { at: "newer", version: line.v, lastGoodSeq: tip.seq } };
@@ -126,9 +132,17 @@ export function readChain<E>(
   return { lines, tip, noise, end: { at: "end" } };
 }
 
+/** Looked at byte by byte where no line of ours ends: a call into the runtime for each of a million scraps is slow. */
+function lineEnd(bytes: Uint8Array, start: number): number {
+  const near = Math.min(start + sumTailBytes, bytes.length);
+  for (let at = start; at < near; at += 1) if (bytes[at] === newline) return at;
+  const stop = bytes.indexOf(newline, near);
+  return stop < 0 ? bytes.length : stop;
+}
+
 /** A line whose sum matches its bytes and whose shape is a line's, or null. */
 function unseal<E>(raw: Uint8Array, decoder: InstanceType<typeof TextDecoder>, hash: Hash): Line<E> | null {
-  if (raw[0] !== 0x7b || raw[raw.length - 1] !== 0x7d) return null;
+  if (raw[raw.length - 1] !== closeBrace || raw[raw.length - sumTailBytes] !== comma) return null;
   const text = decoder.decode(raw);
   const match = sumTail.exec(text);
   if (match === null) return null;

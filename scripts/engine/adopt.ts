@@ -9,6 +9,7 @@ import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/re
 import { packetDoor } from "../kinds/change/door-packet.ts";
 import type { ChangeEvent } from "../kinds/change/events.ts";
 import type { ReadableOriginal } from "../kinds/change/original.ts";
+import { PRODUCT } from "../kinds/change/product.ts";
 import type { WeaveEvent } from "../kinds/weave/kind.ts";
 import { CHANGE_GAS } from "../parts/gas.ts";
 import { asPass } from "../parts/passes.ts";
@@ -17,13 +18,15 @@ import { entryKind, listFolder, replaceFile } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
 import { bear, type NewRun } from "./birth.ts";
 import type { Engine } from "./context.ts";
+import { keptBefore } from "./effects.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { halfTheMachine } from "./memory.ts";
 import { digestOf, hashOriginal } from "./originals.ts";
 import { PACKET_ARTIFACT } from "./packets.ts";
 import type { FoundRun } from "./runs.ts";
 
-const treesMax = 500;
+/** Names of trees in the first line; a line holds 64 KiB. */
+const treeBytesMax = 24 * 1024;
 
 /** Refuses `adopt.unreadable`, `adopt.unknown_stage`, `adopt.finished`, `run.exists`. */
 export function adopt(
@@ -59,7 +62,7 @@ export function adopt(
     carried: [],
     exclusive: engine.exclusive,
   };
-  const trees = deadTrees(engine, foreign).map(
+  const trees = deadTrees(engine, foreign, place.commonDir, run).map(
     (name): Extract<ChangeEvent, { type: "tree-wanted" }> => ({ type: "tree-wanted", name, from: null, foreign: true }),
   );
   const adopted = run.graph ? graphRun(found, born.digest) : singleRun(run, files, born.digest, trees);
@@ -148,14 +151,27 @@ function writeDagView(engine: Engine, folder: RunFolder, found: FoundRun): void 
     replaceFile(engine.fs, join(folder.ledger, "plan.dag.json"), `${JSON.stringify(dag, null, 2)}\n`, false);
 }
 
-/** Trees the dead turn may have left, below the foreign run. */
-function deadTrees(engine: Engine, foreign: string): readonly string[] {
-  const candidates = ["worktree", "union-worktree"];
+/** What lies where the dead turn made its trees; whether it is one is looked at when it is kept. */
+function deadTrees(
+  engine: Engine,
+  foreign: string,
+  commonDir: string | null,
+  run: ReadableOriginal,
+): readonly string[] {
   const tasks = join(foreign, "tasks");
-  if (entryKind(engine.fs, tasks) === "folder") {
-    for (const node of listFolder(engine.fs, tasks).slice(0, treesMax)) candidates.push(`tasks/${node}/worktree`);
+  const nodes = entryKind(engine.fs, tasks) === "folder" ? listFolder(engine.fs, tasks) : [];
+  const candidates = ["worktree", "union-worktree", ...nodes.map((node) => `tasks/${node}/worktree`)];
+  const found: string[] = [];
+  let bytes = 0;
+  for (const name of candidates) {
+    const kept =
+      name === PRODUCT && !run.graph && commonDir !== null && keptBefore(engine.git, commonDir, run.id) !== null;
+    if (entryKind(engine.fs, join(foreign, name)) === "absent" && !kept) continue;
+    bytes += Buffer.byteLength(JSON.stringify({ type: "tree-wanted", name, from: null, foreign: true })) * 2;
+    if (bytes > treeBytesMax) break;
+    found.push(name);
   }
-  return candidates.filter((name) => entryKind(engine.fs, join(foreign, name)) === "folder");
+  return found;
 }
 
 /** A foreign file that changed since adoption is somebody still writing there: nothing goes on from an old copy. */

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import type { RunId } from "../core/ids.ts";
 import type { EventBase } from "../core/kind.ts";
-import { LINE_VERSION, NO_SUM, sealLine } from "../core/line.ts";
+import { LINE_BYTES_MAX, LINE_VERSION, NO_SUM, sealLine } from "../core/line.ts";
 import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import {
   entryKind,
@@ -36,7 +36,8 @@ export interface NewRun {
 /** `.atlas` in `root`, ignored by its own `.gitignore`. Durable before it returns. */
 export function makePlace(fs: FileSystem, root: string): string {
   const atlas = join(root, ".atlas");
-  if (entryKind(fs, atlas) === "absent") {
+  // A link or a file in its place is a failure of makeFolder's: nothing is written through it.
+  if (entryKind(fs, atlas) !== "folder") {
     makeFolder(fs, atlas);
     syncFolder(fs, root);
   }
@@ -45,11 +46,17 @@ export function makePlace(fs: FileSystem, root: string): string {
   return atlas;
 }
 
-/** Refuses `run.exists` when the id is taken. */
+/** Refuses `run.exists` when the id is taken, `ledger.line_too_long` when its events do not fit one line. */
 export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
   const { fs } = engine;
   const { folder } = run;
   checkLegal(run.events);
+  const line = firstLine(engine, folder.id, run.events);
+  const lineBytes = Buffer.byteLength(line);
+  if (lineBytes > LINE_BYTES_MAX) {
+    const reason = `the first line of run ${folder.id} has ${lineBytes} bytes; a line takes ${LINE_BYTES_MAX}`;
+    return refuse("ledger.line_too_long", reason, "atlas doctor");
+  }
   const building = join(folder.atlas, `.new-${engine.moment.fresh("birth")}${engine.moment.fresh("birth")}`);
   const built: RunFolder = { ...folder, ledger: building };
   try {
@@ -57,12 +64,12 @@ export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
     makeFolder(fs, join(building, "artifacts"));
     for (const { name, bytes } of run.artifacts) writeNew(fs, artifactPath(built, name, sha256(bytes)), bytes, true);
     if (run.intent !== null) writeNew(fs, join(building, "intent.txt"), run.intent, true);
-    writeNew(fs, join(building, "log.jsonl"), `\n${firstLine(engine, folder.id, run.events)}\n`, true);
+    writeNew(fs, join(building, "log.jsonl"), `\n${line}\n`, true);
     syncFolder(fs, join(building, "artifacts"));
     syncFolder(fs, building);
     fs.renameSync(building, folder.ledger);
   } catch (error) {
-    if (entryKind(fs, building) === "folder") removeFolder(fs, building);
+    sweep(fs, building);
     const code = errno(error);
     if (code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOTDIR" || code === "EISDIR") {
       return refuse("run.exists", `run ${folder.id} exists already`, `atlas resume --run ${folder.id}`);
@@ -71,6 +78,15 @@ export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
   }
   syncFolder(fs, join(folder.ledger, ".."));
   return ok(folder);
+}
+
+/** Of no consequence where it fails: nobody reads it, and `clean` tries again. */
+function sweep(fs: FileSystem, building: string): void {
+  try {
+    if (entryKind(fs, building) === "folder") removeFolder(fs, building);
+  } catch {
+    // The failure that led here is the one to tell.
+  }
 }
 
 /** The kind folds the line before it is written: a run that could not be read again is never born. */

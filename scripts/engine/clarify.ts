@@ -1,4 +1,4 @@
-import { ok, type Refusal, type Result } from "../core/result.ts";
+import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import type { AnswerCommand } from "../kinds/change/decide-answer.ts";
 import { type MissingField, packetDoor } from "../kinds/change/door-packet.ts";
 import { parseRequestText } from "../kinds/change/request-text.ts";
@@ -11,6 +11,8 @@ import type { Loaded } from "./ledger.ts";
 import { halfTheMachine } from "./memory.ts";
 import { PACKET_ARTIFACT, readPacket } from "./packets.ts";
 
+const ownLine = "Clarified:";
+
 /** The packet completed with the human's words, by the request grammar; what is still missing is assumed, never asked again. */
 export function clarified(
   engine: Engine,
@@ -19,14 +21,21 @@ export function clarified(
   bytes: Uint8Array,
 ): Result<AnswerCommand, Refusal> {
   const before = readPacket(engine, loaded);
-  const words = parseRequestText(Buffer.from(bytes).toString("utf8"));
-  if (!words.ok) return words;
   if (before === null) return ok(command);
+  // A clarification may be clauses alone; its own words stand behind a first line of ours.
+  const words = parseRequestText(
+    `${ownLine}\n${Buffer.from(bytes)
+      .toString("utf8")
+      .replace(/^\ufeff/, "")}`,
+  );
+  if (!words.ok) return refuse(words.error.code, words.error.reason, "mend the file and answer gate clarify again");
   const { success_criteria, scope_paths, verify_cmd } = words.value;
+  const said = words.value.intent.slice(ownLine.length).trim();
   const open = new Set(loaded.state.missing);
-  // Only what was missing may be filled: a clarification never rewrites the request.
+  // Only what was missing may be filled: a clarification never rewrites the request, its words stand behind it.
   const given = {
     ...before,
+    ...(said === "" ? {} : { intent: `${before.intent}\n\n${ownLine} ${said}` }),
     ...(open.has("success_criteria") && success_criteria !== undefined ? { success_criteria } : {}),
     ...(open.has("scope_paths") && scope_paths !== undefined ? { scope_paths } : {}),
     ...(open.has("verify_cmd") && verify_cmd !== undefined ? { verify_cmd } : {}),

@@ -22,6 +22,14 @@ export interface Engine {
   readonly pluginRoot: string;
 }
 
+/**
+ * Seconds a command may block before it answers again. A host's shell call does not last longer: Kimi Code sends it to
+ * the background after a minute and tells the model not to wait, Claude Code ends it after two.
+ */
+export function watchSeconds(engine: Engine): number {
+  return engine.self.host === "kimi" ? 50 : 100;
+}
+
 /** What this process can say about an owner it did not start. */
 export function sight(engine: Engine, owner: ProcessIdentity): Sighting {
   const { pid: selfPid, start, machine, boot, namespace, uid } = engine.self;

@@ -5,8 +5,11 @@
 import { join } from "node:path";
 import { EnvironmentFailure } from "../core/result.ts";
 import type { EffectOutcome } from "../kinds/change/decide.ts";
-import type { ChangeEffect } from "../kinds/change/state.ts";
+import { change } from "../kinds/change/kind.ts";
+import { isProduct, PRODUCT } from "../kinds/change/product.ts";
+import type { ChangeEffect, ChangeState } from "../kinds/change/state.ts";
 import { listFolder } from "../platform/files.ts";
+import { type Git, lineOrNull } from "../platform/git.ts";
 import { keepTree, refSegment } from "../platform/keep.ts";
 import { openSnapshots, type Snapshots } from "../platform/snapshot.ts";
 import { inspectTree } from "../platform/worktree.ts";
@@ -19,6 +22,7 @@ import type { Loaded, RunFolder } from "./ledger.ts";
 /** What performing needs of a state that has trees of its own. */
 export interface TreeState extends AnyState {
   readonly baseline?: string | null;
+  readonly base?: string | null;
 }
 
 export function snapshotsOf(engine: Engine, loaded: Loaded): Snapshots {
@@ -49,6 +53,7 @@ export function perform(
   const { folder, state } = loaded;
   const { commonDir } = state.head;
   if (effect.effect === "take-base") return { of: "take-base", tree: baseTree(engine, loaded, effect.from) };
+  if (commonDir === null && effect.effect !== "make-tree") return { of: "left", why: "tree.no_git" };
   if (commonDir === null) {
     throw new EnvironmentFailure(
       "tree.no_git",
@@ -59,12 +64,20 @@ export function perform(
   if (effect.effect === "make-tree") {
     const path = treePath(folder, effect.name);
     const tree = effect.from === null ? {} : { tree: effect.from };
-    const order = { path, commonDir, base: state.baseline ?? null, ...tree };
-    const made = makeTree(engine.git, engine.fs, snapshotsOf(engine, loaded), order);
+    const snapshots = snapshotsOf(engine, loaded);
+    const order = { path, commonDir, base: standOn(loaded, snapshots), ...tree };
+    const made = makeTree(engine.git, engine.fs, snapshots, order);
     if (!made.ok) throw new EnvironmentFailure(made.error.code, made.error.reason, made.error.fix);
     return { of: "make-tree" };
   }
   return careFor(engine, loaded, effect, commonDir);
+}
+
+/** What a tree's HEAD stands on. An adopted run's baseline may be gone, or never have been: then on the base's files. */
+function standOn(loaded: Loaded<TreeState>, snapshots: Snapshots): string | null {
+  const { baseline = null, base = null, head } = loaded.state;
+  if (head.origin === "atlas" || (baseline !== null && snapshots.treeOf(baseline) !== null)) return baseline;
+  return base;
 }
 
 /** Keeps or removes a tree that is given up. Whatever is not provably ours is left, and said. */
@@ -85,13 +98,43 @@ function careFor(
     return removed.removed ? { of: "gone" } : { of: "left", why: bounded(removed.why) };
   }
   const found = inspectTree(git, fs, { path, commonDir });
-  if (found.is === "absent") return { of: "gone" };
-  if (found.is !== "ours") return { of: "left", why: `tree.${found.is}` };
-  const slug = effect.name.replace(/[^A-Za-z0-9.-]/g, "-");
+  if (found.is === "absent") {
+    const before = effect.foreign && isProductOf(state, effect.name) ? keptBefore(git, commonDir, folder.id) : null;
+    const tree = before === null ? null : snapshots.treeOf(before.commit);
+    return before === null || tree === null ? { of: "gone" } : { of: "keep-tree", ref: before.ref, tree, ignored: 0 };
+  }
+  // Reading changes nothing, so finished work is taken even from a tree that somebody locked; removing is refused.
+  const readable = found.is === "ours" || (found.is === "locked" && effect.foreign && isProductOf(state, effect.name));
+  if (!readable) return { of: "left", why: `tree.${found.is}` };
+  if (effect.foreign && !isOfDeadTurn(git, path, folder.id)) return { of: "left", why: "tree.other_branch" };
+  const slug = effect.name.replace(/[^A-Za-z0-9-]/g, "-");
   const refPrefix = `refs/atlas/${refSegment(git, folder.id)}/e${state.head.epoch}/kept/${slug}`;
   const kept = keepTree(git, fs, snapshots, { path, commonDir, refPrefix, performerGone: true });
   if (!kept.ok) return { of: "left", why: kept.error.code };
   return { of: "keep-tree", ref: kept.value.worktree.ref, tree: kept.value.tree, ignored: kept.value.ignoredCount };
+}
+
+/** Finished work of the original that an earlier adoption of the same run has kept already, and removed. */
+export function keptBefore(
+  git: Git,
+  commonDir: string,
+  id: string,
+): { readonly ref: string; readonly commit: string } | null {
+  const kept = `refs/atlas/${refSegment(git, id)}/*/kept/${PRODUCT}*/worktree`;
+  const list = ["for-each-ref", "--count=1", "--sort=-version:refname", "--format=%(objectname) %(refname)", kept];
+  const [commit, ref] = (lineOrNull(git, list, { cwd: commonDir, env: { GIT_DIR: commonDir } }) ?? "").split(" ");
+  return commit === undefined || ref === undefined ? null : { ref, commit };
+}
+
+function isProductOf(state: TreeState, name: string): boolean {
+  return state.head.kind === change.name && isProduct(state as ChangeState, name);
+}
+
+/** The original works on a branch `atlas/<id>…` or detached; a tree on any other branch is the user's. */
+function isOfDeadTurn(git: Git, path: string, id: string): boolean {
+  const on = git.run(["symbolic-ref", "--quiet", "HEAD"], { cwd: path });
+  if (on.code === 1) return true;
+  return on.code === 0 && on.stdout.toString("utf8").startsWith(`refs/heads/atlas/${id}`);
 }
 
 /**

@@ -1,20 +1,22 @@
 /** The packets of live leases: written before the instruction that names them is printed, and never changed after. */
 import { join } from "node:path";
 import { agentPrompt, coderPacket, criticPacket, scoutPacket } from "../kinds/change/agent-packet.ts";
+import { check } from "../kinds/change/doors.ts";
 import type { AgentPacket } from "../kinds/change/packet-sheet.ts";
 import { type ChangeState, filledKey } from "../kinds/change/state.ts";
 import type { Lease } from "../parts/lease.ts";
 import type { Pass } from "../parts/passes.ts";
+import { isSlotName } from "../parts/slots.ts";
 import { changesBetween, patchBetween } from "../platform/changes.ts";
-import { entryKind, makeFolder, replaceFile, syncFolder } from "../platform/files.ts";
+import { entryKind, makeFolder, readBounded, replaceFile, syncFolder } from "../platform/files.ts";
 import { type CriticName, criticNames } from "../verify/critic.ts";
-import { readArtifact } from "./artifacts.ts";
+import { ARTIFACT_BYTES_MAX, readArtifact } from "./artifacts.ts";
 import type { Engine } from "./context.ts";
 import { snapshotsOf, workRoot } from "./effects.ts";
 import { readEvidence, verdictOf } from "./judge.ts";
 import type { Loaded } from "./ledger.ts";
 import { readPacket } from "./packets.ts";
-import { leaseBase } from "./results.ts";
+import { doorContext, leaseBase, resultsOf } from "./results.ts";
 
 const filesMax = 40;
 const noTree = "0".repeat(40);
@@ -61,7 +63,7 @@ function packetFor(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): A
     lease: lease.lease,
     nonce: engine.moment.fresh("packet") + engine.moment.fresh("packet"),
     packet,
-    errors: failures > 0 ? ["an answer before was not taken: it was late, in another form, or missing"] : [],
+    errors: failures > 0 ? faultsOf(engine, loaded, lease) : [],
   };
   if (phase.at === "scout") return scoutPacket({ ...basis, filesMax: failures > 0 ? filesMax / 2 : filesMax });
   if (phase.at === "code") return coderSheet(engine, loaded, basis, phase.pass, failures);
@@ -81,6 +83,17 @@ function packetFor(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): A
     evidence,
     extras: { ignoredWritten: [] },
   });
+}
+
+/** Why the answer before was not taken, read from what lies there: the same after any crash. */
+function faultsOf(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): readonly string[] {
+  const { slot } = lease;
+  const attempt = Number(/#(\d+)@/.exec(lease.lease)?.[1] ?? 1);
+  const [path] = isSlotName(slot) ? resultsOf(engine, loaded.folder, slot, attempt - 1) : [];
+  const read = path === undefined ? null : readBounded(engine.fs, path, ARTIFACT_BYTES_MAX);
+  if (!isSlotName(slot) || read?.kind !== "file") return ["an answer before was not taken: it was late or missing"];
+  const checked = check(slot, read.bytes, doorContext(engine, loaded));
+  return [checked.ok ? "an answer before was not taken: it was late" : checked.error.reason];
 }
 
 function coderSheet(

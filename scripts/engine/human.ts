@@ -8,6 +8,7 @@ import { claimToken } from "../core/head.ts";
 import { type Refusal, type Result, refuse } from "../core/result.ts";
 import { readBounded } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
+import { readSession, stateFolder } from "../platform/sessions.ts";
 import type { Engine } from "./context.ts";
 import type { RunFolder } from "./ledger.ts";
 
@@ -16,7 +17,7 @@ const observedBytesMax = 1024 * 1024;
 export type Observed =
   | { readonly type: "started"; readonly lease: string }
   | { readonly type: "stopped"; readonly lease: string }
-  | { readonly type: "typed"; readonly nonce: string; readonly choice: string };
+  | { readonly type: "typed"; readonly nonce: string; readonly choice: string; readonly session: string | null };
 
 /** What hooks saw, whole lines only. Input, not truth: each is checked against the fold by whoever uses it. */
 export function readObserved(engine: Engine, folder: RunFolder): readonly Observed[] {
@@ -27,10 +28,11 @@ export function readObserved(engine: Engine, folder: RunFolder): readonly Observ
     if (!line.startsWith("{")) continue;
     try {
       const value = JSON.parse(line) as Record<string, unknown>;
-      const { type, lease, nonce, choice } = value;
+      const { type, lease, nonce, choice, session } = value;
       if ((type === "started" || type === "stopped") && typeof lease === "string") seen.push({ type, lease });
-      if (type === "typed" && typeof nonce === "string" && typeof choice === "string")
-        seen.push({ type, nonce, choice });
+      if (type === "typed" && typeof nonce === "string" && typeof choice === "string") {
+        seen.push({ type, nonce, choice, session: typeof session === "string" ? session : null });
+      }
     } catch {
       // A torn observation says nothing.
     }
@@ -41,10 +43,26 @@ export function readObserved(engine: Engine, folder: RunFolder): readonly Observ
 /** The grade of an answer somebody passes on: what a hook saw the human type, a terminal's own word, or a relay. */
 export function gradeOfAnswer(engine: Engine, folder: RunFolder, nonce: string, choice: string): Grade {
   const typed = readObserved(engine, folder).some(
-    (seen) => seen.type === "typed" && seen.nonce === nonce && seen.choice === choice,
+    (seen) => seen.type === "typed" && seen.nonce === nonce && seen.choice === choice && isOurs(engine, seen.session),
   );
-  if (typed || isTerminal(engine)) return "typed";
+  if (typed || wasTyped(engine, nonce, choice) || isTerminal(engine)) return "typed";
   return choice === "" ? "none" : "relayed";
+}
+
+/** What the asking session's own record says its human typed; no repository can write there. */
+function wasTyped(engine: Engine, nonce: string, choice: string): boolean {
+  const { session } = engine.self;
+  if (session === null) return false;
+  const record = readSession(engine.fs, stateFolder(engine.environment), session);
+  return record?.typed.some((answer) => answer.nonce === nonce && answer.choice === choice) ?? false;
+}
+
+/** An agent may start a host of its own and have it "type": words of a session in another process are not the human's. */
+function isOurs(engine: Engine, session: string | null): boolean {
+  if (session === null || session === engine.self.session) return session !== null;
+  const record = readSession(engine.fs, stateFolder(engine.environment), session);
+  if (record === null || record.pid === null) return true;
+  return record.pid === engine.self.pid && record.start === engine.self.start;
 }
 
 /** 8 hex bound to the run and its claim: what the human types for `--take-over` and `--readopt`. */
@@ -64,13 +82,17 @@ export function requireWord(engine: Engine, folder: RunFolder, head: Head, word:
   );
 }
 
-/** `--trust` concerns a ledger from elsewhere: nothing that lies in it can vouch for it. */
-export function requireTerminal(engine: Engine, word: string): Result<Grade, Refusal> {
-  if (isTerminal(engine)) return { ok: true, value: "typed" };
+/**
+ * `--trust` concerns a ledger from elsewhere: nothing that lies in it can vouch for it, so only the session's own
+ * record and a terminal count.
+ */
+export function requireTrust(engine: Engine, id: string): Result<Grade, Refusal> {
+  const nonce = sha256(`trust:${id}:${engine.self.session}`).slice(0, 8);
+  if (wasTyped(engine, nonce, "trust") || isTerminal(engine)) return { ok: true, value: "typed" };
   return refuse(
     "gate.unattested",
-    `--${word} is taken from a human's terminal only: this ledger came from elsewhere and may hold forged words`,
-    `atlas resume --${word}`,
+    "--trust needs the human's own word: this ledger came from elsewhere; the human types it into the prompt",
+    `atlas ${nonce} trust`,
   );
 }
 

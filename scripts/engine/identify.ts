@@ -6,6 +6,13 @@ import type { FileSystem } from "../platform/fs.ts";
 import { hostProcess, type Processes } from "../platform/processes.ts";
 import { readSession, sessionsOfProcess, stateFolder } from "../platform/sessions.ts";
 
+const madeOfProcess = "proc-";
+
+/** True for a session that stands for "this process, session unknown". */
+export function isMadeOfProcess(session: string): boolean {
+  return session.startsWith(madeOfProcess);
+}
+
 export interface Asking {
   readonly fs: FileSystem;
   readonly processes: Processes;
@@ -34,7 +41,7 @@ export function identify(asking: Asking): Owner {
     session = fromEnvironment;
   } else if (named !== null && (records.length === 0 || records.some((record) => record.session === named))) {
     session = named;
-  } else if (host !== null) session = `proc-${host.pid}-${host.start.replace(/[^A-Za-z0-9]/g, "-")}`;
+  } else if (host !== null) session = `${madeOfProcess}${host.pid}-${host.start.replace(/[^A-Za-z0-9]/g, "-")}`;
   const record = session === null ? null : readSession(fs, state, session);
   return {
     ...processes.place,

@@ -5,14 +5,11 @@ import type { NonEmpty } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { changeSlots, isSlotName } from "../parts/slots.ts";
 import { tokenOf } from "./change-run.ts";
-import type { Engine } from "./context.ts";
+import { type Engine, watchSeconds } from "./context.ts";
 import { packetPath, promptOf } from "./hand-out.ts";
 import type { AnyState } from "./kinds.ts";
 import type { Loaded } from "./ledger.ts";
 import { resultPath } from "./results.ts";
-
-/** Seconds `wait` and `await` block before they answer again. */
-const waitSeconds = 100;
 
 const questions: Readonly<Record<string, string>> = {
   clarify: "The request leaves something open that the run rests on. What is missing?",
@@ -20,6 +17,13 @@ const questions: Readonly<Record<string, string>> = {
   "pre-code": "The plan is ready. May the coder begin?",
   output: "The run is done. What shall happen with its result?",
   gas: "The run has used up its gas. Grant more, or stop?",
+};
+
+/** One question a field at most, each with the line that answers it. */
+const fieldQuestions: Readonly<Record<string, string>> = {
+  success_criteria: "How is it seen to be done? (a line `success: …`)",
+  verify_cmd: "Which command proves it? (a line `verify_cmd: …`)",
+  scope_paths: "Which paths may change? (a line `scope: …`)",
 };
 
 /** `printed`: leases whose dispatch somebody has in hand already; only the others are printed again. */
@@ -47,7 +51,7 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
   const run = loaded.folder.id;
   const claim = tokenOf(loaded);
   const withClaim = `--run ${run} --claim ${claim}`;
-  const wait = `atlas resume ${withClaim} --wait ${waitSeconds}`;
+  const wait = `atlas resume ${withClaim} --wait ${watchSeconds(engine)}`;
   switch (step.step) {
     case "dispatch":
       return {
@@ -83,9 +87,10 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
         do: "ask",
         gate: step.gate,
         nonce: step.nonce,
-        question: `${questions[step.gate] ?? "What shall be done?"} (${step.nonce})`,
+        question: `${questionOf(step.gate, loaded.state as Partial<ChangeState>)} (${step.nonce})`,
         options: step.options,
-        then: `atlas answer ${withClaim} --gate ${step.gate} --choice CHOICE`,
+        // Words go through a file: no text of anybody's stands in a command.
+        then: `atlas answer ${withClaim} --gate ${step.gate} --choice ${step.gate === "clarify" ? "text --text FILE" : "CHOICE"}`,
       };
     case "run":
       return { do: "run", command: `atlas ${step.verb} ${withClaim}` };
@@ -99,6 +104,13 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
     case "settle":
       return { do: "run", command: `atlas resume ${withClaim}` };
   }
+}
+
+function questionOf(gate: string, state: Partial<ChangeState>): string {
+  const question = questions[gate] ?? "What shall be done?";
+  if (gate !== "clarify") return question;
+  const fields = (state.missing ?? []).map((field) => fieldQuestions[field]).filter((text) => text !== undefined);
+  return [question, ...fields].join(" ");
 }
 
 function dispatchOf(loaded: Loaded<ChangeState>, token: string, withClaim: string): Dispatch {

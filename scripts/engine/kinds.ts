@@ -14,6 +14,7 @@ export interface AnyKind {
   readonly name: string;
   readonly version: number;
   initial(): AnyState;
+  knows(type: string): boolean;
   apply(state: AnyState, event: EventBase, mark: LineMark): AnyState;
   next(state: AnyState): Step;
 }

@@ -4,12 +4,19 @@ import { applyToHeadline, BLANK, type Headline } from "../core/headline.ts";
 import type { RunId } from "../core/ids.ts";
 import type { EventBase } from "../core/kind.ts";
 import { type Line, ORIGIN, type Tip } from "../core/line.ts";
-import { IllegalEvent, type Refusal, type RefusalCode, type Result, refuse } from "../core/result.ts";
-import { readBounded, replaceFile } from "../platform/files.ts";
+import {
+  EnvironmentFailure,
+  IllegalEvent,
+  type Refusal,
+  type RefusalCode,
+  type Result,
+  refuse,
+} from "../core/result.ts";
+import { readBounded, readPrefix, replaceView } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
 import { type AnyKind, type AnyState, kindNamed } from "./kinds.ts";
-import { readLog } from "./log.ts";
+import { LOG_NAME, readLog } from "./log.ts";
 
 /** Where a run's files lie. `ledger` is the run's folder, or `adopted/` below a foreign one. */
 export interface RunFolder {
@@ -65,14 +72,17 @@ export function loadRun(fs: FileSystem, folder: RunFolder, trustSnapshot = true)
   }
   const load = loadFrom(fs, folder, null) as Load;
   if (!load.ok || snapshot === null) return load;
-  if (load.loaded.tip.seq < snapshot.seq) {
-    return unreadable(
-      "ledger.tail_lost",
-      `lines after ${load.loaded.tip.seq} are lost; ${snapshot.seq} were known`,
-      load.loaded.tip.seq,
-    );
+  return lostTail(fs, folder, load.loaded.tip, snapshot) ?? load;
+}
+
+/** A snapshot stands on a line that was durable: without that line the log has lost its end, or was put back. */
+function lostTail(fs: FileSystem, folder: RunFolder, tip: Tip, snapshot: Snapshot): Load | null {
+  if (tip.seq < snapshot.seq) {
+    return unreadable("ledger.tail_lost", `lines after ${tip.seq} are lost; ${snapshot.seq} were known`, tip.seq);
   }
-  return load;
+  const read = readLog(fs, folder.ledger, ORIGIN);
+  if (read === null || "bad" in read || read.chain.lines[snapshot.seq - 1]?.sum === snapshot.sum) return null;
+  return unreadable("ledger.tail_lost", `line ${snapshot.seq} is another one than was known`, snapshot.seq - 1);
 }
 
 function loadFrom(fs: FileSystem, folder: RunFolder, snapshot: Snapshot | null): Load | null {
@@ -126,6 +136,9 @@ function foldLines(
       }
       const newer = newerVersion(line, kind);
       if (newer !== null) return unreadable("ledger.newer", newer, seq);
+      const unknown = line.events.find((event) => kind?.knows(event.type) === false);
+      if (unknown !== undefined)
+        return unreadable("ledger.newer", `event "${safeWord(unknown.type)}" is not known`, seq);
       for (const event of line.events) state = kind.apply(state as AnyState, event, line);
       seq = line.seq;
     } catch (error) {
@@ -175,11 +188,31 @@ function readSnapshot(fs: FileSystem, folder: RunFolder): Snapshot | null {
   const mark = text.lastIndexOf(',"self":"');
   if (mark < 0 || text.slice(mark + 9, mark + 73) !== sha256(`${text.slice(0, mark)}}`)) return null;
   try {
-    const value = JSON.parse(text) as Snapshot;
-    return value.v === snapshotVersion ? value : null;
+    const value = JSON.parse(text) as unknown;
+    return isSnapshot(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+/** What is used before the fold: anyone can hash what he wrote himself. */
+function isSnapshot(value: unknown): value is Snapshot {
+  if (typeof value !== "object" || value === null) return false;
+  const { v, kind, version, seq, sum, log_bytes: logBytes, headline, state } = value as Record<string, unknown>;
+  return (
+    v === snapshotVersion &&
+    typeof kind === "string" &&
+    typeof version === "number" &&
+    Number.isSafeInteger(seq) &&
+    (seq as number) > 0 &&
+    typeof sum === "string" &&
+    Number.isSafeInteger(logBytes) &&
+    (logBytes as number) > 0 &&
+    typeof headline === "object" &&
+    headline !== null &&
+    typeof state === "object" &&
+    state !== null
+  );
 }
 
 /** Replaced atomically, never synced: losing it loses nothing. */
@@ -197,20 +230,19 @@ export function writeSnapshot(fs: FileSystem, loaded: Loaded): void {
   };
   const text = JSON.stringify(body);
   if (text.length > SNAPSHOT_BYTES_MAX) return;
-  replaceFile(fs, join(folder.ledger, snapshotName), `${text.slice(0, -1)},"self":"${sha256(text)}"}`, false);
+  try {
+    replaceView(fs, join(folder.ledger, snapshotName), `${text.slice(0, -1)},"self":"${sha256(text)}"}`);
+  } catch (error) {
+    // The line it stands on is durable: without a snapshot the next fold begins at the first line.
+    if (!(error instanceof EnvironmentFailure)) throw error;
+  }
 }
 
 /** The line before `tip.offset` is the one the snapshot stands on. */
 function endsWithSum(fs: FileSystem, folder: RunFolder, tip: Tip): boolean {
-  const tail = 80;
-  const start = Math.max(0, tip.offset - tail);
-  const read = readBounded(fs, join(folder.ledger, "log.jsonl"), SNAPSHOT_BYTES_MAX, start);
-  if (read.kind !== "file") return false;
-  return read.bytes
-    .subarray(0, tip.offset - start)
-    .toString("latin1")
-    .trimEnd()
-    .endsWith(`"sum":"${tip.sum}"}`);
+  const start = Math.max(0, tip.offset - 80);
+  const end = readPrefix(fs, join(folder.ledger, LOG_NAME), tip.offset - start, start);
+  return end?.toString("latin1").trimEnd().endsWith(`"sum":"${tip.sum}"}`) ?? false;
 }
 
 /** Folds one more line of our own onto what is loaded. */

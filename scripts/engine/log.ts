@@ -6,13 +6,15 @@
  */
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { type Chain, LINE_BYTES_MAX, LOG_BYTES_MAX, readChain, type Tip } from "../core/line.ts";
+import { type Chain, LINE_BYTES_MAX, LOG_BYTES_MAX, ORIGIN, readChain, type Tip } from "../core/line.ts";
 import { EnvironmentFailure } from "../core/result.ts";
-import { errno, failure, readBounded } from "../platform/files.ts";
+import { closeQuietly, errno, failure, readBounded } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
 
 export const LOG_NAME = "log.jsonl";
+/** Kept free for the line that ends the run: a full ledger can still be abandoned. */
+export const LAST_LINE_BYTES = LINE_BYTES_MAX + 2;
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const nonBlock = constants.O_NONBLOCK ?? 0;
 
@@ -31,32 +33,41 @@ export function readLog<E>(
 /** `won` carries the tip our line ended at; null when others have appended behind it since. */
 export type Appended = "lost" | { readonly won: Tip | null };
 
+/** A sealed line; `last` ends the run, and may use the room that is kept for it. */
+export interface NewLine {
+  readonly text: string;
+  readonly sum: string;
+  readonly last: boolean;
+}
+
 /**
  * Appends one sealed line behind `tip` and says whether it is the one accepted for its `seq`.
  * Throws `disk.full|io|readonly|limit|unsynced` (nothing is told then; the next fold decides what stands).
  */
-export function appendLine(fs: FileSystem, folder: string, tip: Tip, text: string, sum: string): Appended {
+export function appendLine(fs: FileSystem, folder: string, tip: Tip, line: NewLine): Appended {
   const path = join(folder, LOG_NAME);
+  const { text, sum, last } = line;
   if (Buffer.byteLength(text) > LINE_BYTES_MAX) throw new Error(`a ledger line of ${Buffer.byteLength(text)} bytes`);
-  let written = writeOnce(fs, path, text);
-  let standing = readBack(fs, folder, tip, sum);
-  if (standing === "absent" && written !== "whole") {
+  const bytesMax = last ? LOG_BYTES_MAX : LOG_BYTES_MAX - LAST_LINE_BYTES;
+  const written = writeOnce(fs, path, text, bytesMax);
+  let outcome = readBack(fs, folder, tip, sum);
+  if (outcome === "absent" && written !== "whole") {
     // Never "the rest": the same whole line again, its leading newline closes the fragment.
-    written = writeOnce(fs, path, text);
-    standing = readBack(fs, folder, tip, sum);
+    writeOnce(fs, path, text, bytesMax);
+    outcome = readBack(fs, folder, tip, sum);
   }
-  if (standing === "absent") {
+  if (outcome === "absent") {
     throw new EnvironmentFailure("disk.short", `a line could not be written whole (${path})`, "atlas doctor");
   }
-  return standing;
+  return outcome;
 }
 
-function writeOnce(fs: FileSystem, path: string, text: string): "whole" | "short" {
+function writeOnce(fs: FileSystem, path: string, text: string, bytesMax: number): "whole" | "short" {
   const bytes = Buffer.from(`\n${text}\n`, "utf8");
-  let outcome = tryWrite(fs, path, bytes);
+  let outcome = tryWrite(fs, path, bytes, bytesMax);
   if (outcome === "unsynced") {
     // After a failed fsync the kernel may have dropped the page: only a fresh write and sync can be believed.
-    outcome = tryWrite(fs, path, bytes);
+    outcome = tryWrite(fs, path, bytes, bytesMax);
     if (outcome === "unsynced") {
       throw new EnvironmentFailure("disk.unsynced", `the disk did not confirm a write (${path})`, "atlas doctor");
     }
@@ -64,7 +75,7 @@ function writeOnce(fs: FileSystem, path: string, text: string): "whole" | "short
   return outcome;
 }
 
-function tryWrite(fs: FileSystem, path: string, bytes: Uint8Array): "whole" | "short" | "unsynced" {
+function tryWrite(fs: FileSystem, path: string, bytes: Uint8Array, bytesMax: number): "whole" | "short" | "unsynced" {
   let fd: number;
   try {
     fd = fs.openSync(path, constants.O_WRONLY | constants.O_APPEND | noFollow | nonBlock);
@@ -74,13 +85,11 @@ function tryWrite(fs: FileSystem, path: string, bytes: Uint8Array): "whole" | "s
   try {
     let count = 0;
     try {
-      const { size } = fs.fstatSync(fd);
-      if (size + bytes.length > LOG_BYTES_MAX) {
-        throw new EnvironmentFailure(
-          "disk.limit",
-          `the ledger reached ${LOG_BYTES_MAX} bytes (${path})`,
-          "atlas abandon",
-        );
+      const stat = fs.fstatSync(fd);
+      if (!stat.isFile()) throw goneFailure(path, "no regular file");
+      if (stat.size + bytes.length > bytesMax) {
+        const reason = `the ledger reached its limit of ${LOG_BYTES_MAX} bytes (${path})`;
+        throw new EnvironmentFailure("disk.limit", reason, "atlas abandon");
       }
       count = fs.writeSync(fd, bytes, 0, bytes.length, null);
     } catch (error) {
@@ -93,19 +102,31 @@ function tryWrite(fs: FileSystem, path: string, bytes: Uint8Array): "whole" | "s
     }
     return count === bytes.length ? "whole" : "short";
   } finally {
-    fs.closeSync(fd);
+    closeQuietly(fs, fd);
   }
 }
 
 function readBack(fs: FileSystem, folder: string, tip: Tip, sum: string): Appended | "absent" {
-  const read = readLog(fs, folder, tip);
-  if (read === null || "bad" in read) {
-    throw new EnvironmentFailure("ledger.gone", `the ledger vanished while it was written (${folder})`, "atlas status");
-  }
-  const holder = read.chain.lines.find((line) => line.seq === tip.seq + 1);
+  const seq = tip.seq + 1;
+  let chain = standing(fs, folder, tip);
+  // Behind a tip the late line of a lost race looks like rot: only reading from the first line can tell.
+  if (chain.end.at === "broken" && chain.tip.seq < seq) chain = standing(fs, folder, ORIGIN);
+  const holder = chain.lines.find((line) => line.seq === seq);
   if (holder === undefined) return "absent";
   if (holder.sum !== sum) return "lost";
-  return { won: read.chain.tip.seq === tip.seq + 1 ? read.chain.tip : null };
+  return { won: chain.tip.seq === seq ? chain.tip : null };
+}
+
+function standing(fs: FileSystem, folder: string, from: Tip): Chain<unknown> {
+  const read = readLog<unknown>(fs, folder, from);
+  if (read === null) throw goneFailure(join(folder, LOG_NAME), "gone");
+  if ("bad" in read) throw goneFailure(join(folder, LOG_NAME), read.bad);
+  return read.chain;
+}
+
+/** What was written cannot be read back: nothing is told. */
+function goneFailure(path: string, what: string): EnvironmentFailure {
+  return new EnvironmentFailure("ledger.gone", `the ledger is ${what} while it is written (${path})`, "atlas status");
 }
 
 /** What another process wrote may not be synced yet: an instruction must never rest on it before it is. */
@@ -122,6 +143,6 @@ export function syncLog(fs: FileSystem, folder: string): void {
   } catch (error) {
     throw failure(error, path);
   } finally {
-    fs.closeSync(fd);
+    closeQuietly(fs, fd);
   }
 }

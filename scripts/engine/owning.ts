@@ -4,6 +4,7 @@ import { claimToken } from "../core/head.ts";
 import { isSameProcess, liveness } from "../core/owner.ts";
 import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import { type Engine, sight } from "./context.ts";
+import { isMadeOfProcess } from "./identify.ts";
 import type { Loaded } from "./ledger.ts";
 
 export type Ownership =
@@ -23,7 +24,9 @@ export function ownership(engine: Engine, head: Head, claim: string | null): Own
   if (head.released) return standing === "ourselves" ? "ours-released" : "free";
   if (standing === "gone") return "free";
   if (standing === "alive") return "foreign";
-  const sameSession = head.owner.session === engine.self.session || head.owner.session === null;
+  const recorded = head.owner.session;
+  // A session made of the process is what was known before the host named one: the same owner.
+  const sameSession = recorded === null || recorded === engine.self.session || isMadeOfProcess(recorded);
   return sameSession || claim === claimToken(head) ? "ours" : "foreign";
 }
 

@@ -36,6 +36,14 @@ export function resultPath(folder: RunFolder, lease: string): string {
   return join(folder.ledger, "results", `${leaseBase(lease)}.out`);
 }
 
+/** What lies there as result of a slot's n-th lease, of whatever epoch it was. */
+export function resultsOf(engine: Engine, folder: RunFolder, slot: string, attempt: number): readonly string[] {
+  const results = join(folder.ledger, "results");
+  return listFolder(engine.fs, results)
+    .filter((name) => name.startsWith(`${slot}.${attempt}.`) && name.endsWith(".out"))
+    .map((name) => join(results, name));
+}
+
 /** Whether the result of a lease lies there and is one; its artifact is durable when `taken` is said. */
 export function probeLease(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): Probe {
   if (!isSlotName(lease.slot)) return { is: "absent" };
@@ -97,7 +105,7 @@ export function submission(
   return ok({ ...base, sha256: hash, tree });
 }
 
-function doorContext(engine: Engine, loaded: Loaded<ChangeState>): DoorContext {
+export function doorContext(engine: Engine, loaded: Loaded<ChangeState>): DoorContext {
   const root = userTree(loaded);
   return {
     memoryBytes: halfTheMachine(),

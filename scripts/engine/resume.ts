@@ -8,13 +8,14 @@ import { syncFolder } from "../platform/files.ts";
 import { adopt, checkForeign } from "./adopt.ts";
 import { changeOf, decideAs, tokenOf } from "./change-run.ts";
 import type { Engine } from "./context.ts";
-import { requireTerminal, requireWord } from "./human.ts";
+import { requireTrust, requireWord } from "./human.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { claimEvent, ownership, refuseOwned } from "./owning.ts";
 import { conclude, type Proceeded, proceed } from "./proceed.ts";
 import { type Found, type FoundRun, findRun, findRuns } from "./runs.ts";
 import { selectRun } from "./select.ts";
 import { load, transact } from "./transact.ts";
+import { markTrusted } from "./trust.ts";
 
 export interface ResumeWish {
   readonly run: string | null;
@@ -39,6 +40,8 @@ export type ResumeOutcome =
       readonly run: null;
       readonly unreadable: readonly { readonly id: string; readonly why: string }[];
       readonly searched: readonly string[];
+      /** Places that are there and may not be looked into. */
+      readonly notRead: readonly { readonly root: string; readonly why: string }[];
     };
 
 export async function resume(engine: Engine, wish: ResumeWish): Promise<Result<ResumeOutcome, Refusal>> {
@@ -47,7 +50,8 @@ export async function resume(engine: Engine, wish: ResumeWish): Promise<Result<R
   if (!chosen.ok) return chosen;
   if (chosen.value === null) {
     const unreadable = found.runs.map(({ view }) => ({ id: view.id, why: view.why }));
-    return ok({ run: null, unreadable, searched: found.searched });
+    const notRead = found.places.flatMap(({ root, why }) => (why === undefined ? [] : [{ root, why }]));
+    return ok({ run: null, unreadable, searched: found.searched, notRead });
   }
   const resumed = await resumeRun(engine, found, chosen.value, wish);
   return resumed.ok ? ok({ run: resumed.value }) : resumed;
@@ -62,8 +66,9 @@ export async function resumeRun(
 ): Promise<Result<Resumed, Refusal>> {
   const did: string[] = [];
   if (!run.trusted && run.view.why.startsWith("untrusted")) {
-    const word = wish.trust ? requireTerminal(engine, "trust") : refuseUntrusted(run);
+    const word = wish.trust ? requireTrust(engine, run.view.id) : refuseUntrusted(run);
     if (!word.ok) return word;
+    markTrusted(engine, run.folder.atlas, run.view.id);
   }
   let { folder } = run;
   if (run.unreadable !== null) return unreadableRun(run, run.unreadable);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isRunId, type RunId } from "../core/ids.ts";
 import { LINE_BYTES_MAX } from "../core/line.ts";
 import { compareRuns } from "../core/order.ts";
-import type { RefusalCode } from "../core/result.ts";
+import { EnvironmentFailure, type RefusalCode } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { entryKind, listFolder, readPrefix } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
@@ -12,10 +12,12 @@ import { findPlaces, type Place, type Places } from "../platform/places.ts";
 import { progressOf } from "../platform/spoken.ts";
 import type { Engine } from "./context.ts";
 import { type Loaded, loadRun, type RunFolder } from "./ledger.ts";
+import { asListable, canList, oddPart } from "./listable.ts";
 import { freeMegabytes } from "./memory.ts";
 import { type ReadOriginal, readOriginal } from "./originals.ts";
 import { ownership } from "./owning.ts";
 import { graphView, ownerView, progressOfGraph, type RunView } from "./run-view.ts";
+import { isAnothers, isTracked, isTrusted } from "./trust.ts";
 import { FINISHED, markFinished } from "./views.ts";
 
 export interface FoundRun {
@@ -52,12 +54,14 @@ export type Scope = "unfinished" | "all" | { readonly only: string };
 /** The runs of every place that are in scope; finished ones outside it are counted. */
 export function findRuns(engine: Engine, scope: Scope = "unfinished"): Found {
   const all = scope !== "unfinished";
-  const { places, searched, repository } = placesOf(engine);
+  const { places: present, searched, repository } = placesOf(engine);
+  const places = present.map((place) => asListable(engine, place));
   const runs: FoundRun[] = [];
   let finished = 0;
   for (const place of places) {
-    if (place.why === "a link" || place.why === "not a folder") continue;
-    const marked = new Set(listFolder(engine.fs, join(place.atlas, FINISHED)));
+    if (!place.trusted && place.why !== "another user's") continue;
+    const marks = join(place.atlas, FINISHED);
+    const marked = new Set(entryKind(engine.fs, marks) === "folder" ? listFolder(engine.fs, marks) : []);
     const tracked = isTracked(engine, place, repository?.topLevel ?? null);
     for (const id of listFolder(engine.fs, place.atlas)) {
       if (!isRunId(id)) continue;
@@ -94,11 +98,22 @@ export function maskedId(id: string): string {
   return `#${sha256(id).slice(0, 8)}`;
 }
 
+/** Whatever lies there: one run that cannot be described must not hide the others. */
 function describe(engine: Engine, place: Place, id: RunId, tracked: boolean): FoundRun | null {
+  try {
+    return describeFolder(engine, place, id, tracked);
+  } catch (error) {
+    if (error instanceof EnvironmentFailure) throw error;
+    return broken(place, id, "ledger.malformed", "its ledger holds something of an unknown shape");
+  }
+}
+
+function describeFolder(engine: Engine, place: Place, id: RunId, tracked: boolean): FoundRun | null {
   const folder = join(place.atlas, id);
   const kind = entryKind(engine.fs, folder);
   if (kind === "link") return broken(place, id, "ledger.linked", "its folder is a link");
   if (kind !== "folder") return null;
+  if (!canList(engine, folder)) return broken(place, id, "ledger.unreadable", "its folder may not be read");
   const adopted = join(folder, "adopted");
   const isAdopted = entryKind(engine.fs, join(adopted, "log.jsonl")) !== "absent";
   const at: RunFolder = {
@@ -108,10 +123,16 @@ function describe(engine: Engine, place: Place, id: RunId, tracked: boolean): Fo
     ledger: isAdopted ? adopted : folder,
     adopted: isAdopted,
   };
-  const untrusted = !place.trusted ? "untrusted.owner" : tracked ? "untrusted.tracked" : null;
+  const anothers = !place.trusted || isAnothers(engine, folder);
+  const stranger = anothers ? "untrusted.owner" : tracked ? "untrusted.tracked" : null;
+  const untrusted = stranger !== null && isTrusted(engine, place.atlas, id) ? null : stranger;
   if (isAdopted && entryKind(engine.fs, adopted) !== "folder")
     return broken(place, id, "ledger.linked", "adopted/ is a link");
-  if (isAdopted || isOwn(engine, folder)) return describeOwn(engine, at, untrusted);
+  if (isAdopted || isOwn(engine, folder)) {
+    const odd = oddPart(engine, at);
+    if (odd !== null) return { ...broken(place, id, odd.code, odd.reason), folder: at };
+    return describeOwn(engine, at, untrusted);
+  }
   const isRun = ["log.jsonl", "state.json"].some((name) => entryKind(engine.fs, join(folder, name)) !== "absent");
   if (!isRun) return null;
   const original = readOriginal(engine.fs, folder, id, freeMegabytes(engine.environment));
@@ -246,13 +267,6 @@ function broken(place: Pick<Place, "root" | "atlas">, id: RunId, code: RefusalCo
       root: place.root,
     },
   };
-}
-
-/** A ledger that came with the repository was not written by this user's runs. */
-function isTracked(engine: Engine, place: Place, topLevel: string | null): boolean {
-  if (topLevel === null) return false;
-  const listed = engine.git.run(["ls-files", "-z", "--", ".atlas"], { cwd: place.root, timeoutMs: 5000 });
-  return listed.code === 0 && listed.stdout.length > 0;
 }
 
 /** A lost marker costs time only; a place that cannot be written is no reason to fail a reading. */

@@ -3,6 +3,7 @@
  * line at a time. It is the second half of every command; there is no other recovery.
  */
 import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
+import type { EffectOutcome } from "../kinds/change/decide.ts";
 import { change } from "../kinds/change/kind.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { effectKey } from "../kinds/change/state.ts";
@@ -20,7 +21,7 @@ import { judgement } from "./judge.ts";
 import { type Loaded, loadRun, type RunFolder, refuseUnreadable } from "./ledger.ts";
 import { checkClaim } from "./owning.ts";
 import { probeLease } from "./results.ts";
-import { transact } from "./transact.ts";
+import { type Transaction, transact } from "./transact.ts";
 
 /** What one settling did, in ids and enumerations: `resume` prints it. */
 export interface Settled<S = ChangeState> {
@@ -28,6 +29,8 @@ export interface Settled<S = ChangeState> {
   readonly did: readonly string[];
 }
 
+/** Another command recorded it first: look again. */
+const overtaken = "";
 /** A run settles in far fewer lines; more means a rule that never comes to rest. */
 const stepsMax = 2000;
 
@@ -49,7 +52,7 @@ export async function settleChange(settling: Settling): Promise<Result<Settled, 
     const moved = await settleOnce(settling, loaded);
     if (!moved.ok) return moved;
     if (moved.value === null) return ok({ loaded, did });
-    did.push(moved.value);
+    if (moved.value !== overtaken) did.push(moved.value);
   }
   throw new Error(`run ${settling.folder.id} does not come to rest`);
 }
@@ -69,7 +72,7 @@ async function settleOnce(settling: Settling, loaded: Loaded<ChangeState>): Prom
     const judged = decideAs(engine, folder, claim, (now) =>
       ok(judgement(engine, now, state.phase.at === "critique" ? state.phase.pass : 0)),
     );
-    return judged.ok ? ok(judged.value.recorded ? "judged" : null) : judged;
+    return judged.ok ? ok(judged.value.recorded ? "judged" : overtaken) : judged;
   }
   return settleEffect(settling, loaded);
 }
@@ -77,30 +80,42 @@ async function settleOnce(settling: Settling, loaded: Loaded<ChangeState>): Prom
 async function settleEffect(settling: Settling, loaded: Loaded<ChangeState>): Promise<Result<string | null, Refusal>> {
   const { engine, folder, claim } = settling;
   const { state } = loaded;
-  if (state.phase.at === "verify" && !state.hasCommand && state.effect === null)
-    return recordNoCommand(settling, loaded);
   const [effect] = change.owed(loaded.state);
+  // No ticket: it was begun by a recording that was killed, not by a command that runs.
+  const unbegun = state.effect === null || (effect?.effect === "run-command" && state.effect.ticket === undefined);
+  if (state.phase.at === "verify" && !state.hasCommand && unbegun) return recordNoCommand(settling, loaded);
   if (effect === undefined) return ok(null);
   if (effect.effect === "run-command") {
     const standing = await lookAtCommand(engine, loaded, settling.waitMs);
     if (standing.is === "running") return ok(null);
     const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome: standing.outcome });
-    return ended.ok ? ok(standing.outcome.of === "lost" ? "command lost" : "command recorded") : ended;
+    if (!ended.ok) return ended;
+    if (!ended.value.recorded) return ok(overtaken);
+    return ok(standing.outcome.of === "lost" ? "command lost" : "command recorded");
   }
   const begun = beginShort(settling, effectKey(effect));
   if (!begun.ok) return begun;
-  const outcome = perform(engine, begun.value, effect);
+  if (!begun.value.recorded) return ok(overtaken);
+  const outcome = perform(engine, begun.value.loaded, effect);
   const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome });
   if (!ended.ok) return ended;
-  const detail = outcome.of === "keep-tree" ? ` ${outcome.ref}` : outcome.of === "left" ? " left" : "";
-  return ok(`${effectKey(effect)}${detail}`);
+  if (!ended.value.recorded) return ok(overtaken);
+  return ok(`${effectKey(effect)}${detailOf(outcome)}`);
+}
+
+/** Where a tree was kept, or why it was left; never a name that lies in it. */
+function detailOf(outcome: EffectOutcome): string {
+  if (outcome.of === "keep-tree") return ` ${outcome.ref}`;
+  if (outcome.of !== "left") return "";
+  const why = outcome.why.split(":")[0] ?? "";
+  return /^[a-z_. -]+$/i.test(why) ? ` left (${why})` : " left";
 }
 
 /** A short effect that another living process performs is its own: we step back. Gone: taken over and probed. */
-function beginShort(settling: Settling, key: string): Result<Loaded<ChangeState>, Refusal> {
+function beginShort(settling: Settling, key: string): Result<Transaction<ChangeState>, Refusal> {
   const { engine, folder, claim } = settling;
   const performer = identityOf(engine.processes, process.pid) ?? engine.processes.place;
-  const begun = decideAs(engine, folder, claim, (now) => {
+  return decideAs(engine, folder, claim, (now) => {
     const { effect } = now.state;
     if (effect !== null && isPerformerAlive(engine.processes, effect.performer, engine.exclusive)) {
       return refuse(
@@ -111,7 +126,6 @@ function beginShort(settling: Settling, key: string): Result<Loaded<ChangeState>
     }
     return ok({ do: "begin", key, performer });
   });
-  return begun.ok ? ok(begun.value.loaded) : begun;
 }
 
 function recordNoCommand(settling: Settling, loaded: Loaded<ChangeState>): Result<string | null, Refusal> {
@@ -121,9 +135,10 @@ function recordNoCommand(settling: Settling, loaded: Loaded<ChangeState>): Resul
   const effect = { effect: "run-command", pass: phase.pass } as const;
   const begun = beginShort(settling, effectKey(effect));
   if (!begun.ok) return begun;
+  if (!begun.value.recorded) return ok(overtaken);
   const outcome = evidenceWithoutCommand(engine, loaded, phase.pass);
   const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome });
-  return ended.ok ? ok("no command to run") : ended;
+  return ended.ok ? ok(ended.value.recorded ? "no command to run" : overtaken) : ended;
 }
 
 /** Starts a hook saw are taken into the ledger: a started agent is waited for, not printed again. */
@@ -196,7 +211,7 @@ export function settleWeave(settling: Settling): Result<Settled<WeaveState>, Ref
       throw new Error("not a tree's outcome");
     const ended = decide({ do: "finish", effect, outcome });
     if (!ended.ok) return ended;
-    did.push(treeEffectKey(effect));
+    did.push(`${treeEffectKey(effect)}${detailOf(outcome)}`);
   }
   throw new Error(`run ${folder.id} does not come to rest`);
 }

@@ -73,7 +73,8 @@ function append(engine: Engine, loaded: Loaded, events: NonEmpty<EventBase>): Lo
   const line: Line<EventBase> = { ...body, sum };
   // The kind folds the line before it is written: an illegal one never lands.
   const after = withLine(loaded, line, loaded.tip.offset);
-  const appended = appendLine(engine.fs, loaded.folder.ledger, loaded.tip, text, sum);
+  const last = events.some((event) => event.type === "abandoned");
+  const appended = appendLine(engine.fs, loaded.folder.ledger, loaded.tip, { text, sum, last });
   if (appended === "lost") return null;
   if (appended.won === null) {
     // Others have appended behind us already: what stands now is read again by the next command.

@@ -3,21 +3,34 @@
  * losing one loses nothing, and nothing of ours ever reads one back as truth.
  */
 import { join } from "node:path";
+import { EnvironmentFailure } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
-import { entryKind, makeFolder, readBounded, replaceFile } from "../platform/files.ts";
+import { entryKind, makeFolder, readBounded, replaceFile, replaceView } from "../platform/files.ts";
 import type { Engine } from "./context.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { readPacket } from "./packets.ts";
 
 export const FINISHED = ".finished";
 
+/** What cannot be written is left out: the line is durable, and the command that recorded it must be told so. */
 export function writeViews(engine: Engine, loaded: Loaded): void {
   const { headline, folder } = loaded;
-  if (loaded.kind.name === "change") {
+  tolerating(() => {
+    if (loaded.kind.name !== "change") return;
     const view = changeView(engine, loaded as Loaded<ChangeState>);
-    replaceFile(engine.fs, join(folder.ledger, "state.json"), `${JSON.stringify(view, null, 2)}\n`, false);
+    replaceView(engine.fs, join(folder.ledger, "state.json"), `${JSON.stringify(view, null, 2)}\n`);
+  });
+  tolerating(() => {
+    if (headline.terminal) markFinished(engine, folder);
+  });
+}
+
+function tolerating(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!(error instanceof EnvironmentFailure)) throw error;
   }
-  if (headline.terminal) markFinished(engine, folder);
 }
 
 /** An empty file `.atlas/.finished/<id>`: a start-up opens only the runs that have none. */

@@ -107,12 +107,15 @@ function onPrompt(around: Surroundings, occasion: Occasion, text: string): Reply
     // The engine knows which nonce is open; a run that asked nothing ignores the line.
     for (const answer of answers) observe(around.fs, run.home, { type: "typed", ...answer }, by(occasion));
   }
-  if (turn !== "now") return nothing;
   if (record !== null) {
     const gone = new Set(world.vanished);
-    writeSession(around.fs, state, { ...record, owed: false, runs: record.runs.filter((run) => !gone.has(run)) });
+    writeSession(around.fs, state, {
+      ...record,
+      typed: [...record.typed, ...answers],
+      ...(turn === "now" ? { owed: false, runs: record.runs.filter((run) => !gone.has(run)) } : {}),
+    });
   }
-  return pointer(occasion, world);
+  return turn === "now" ? pointer(occasion, world) : nothing;
 }
 
 function onSessionEnd(around: Surroundings, occasion: Occasion, reason: string): Reply {
@@ -174,6 +177,7 @@ function blankRecord(occasion: Occasion): SessionRecord {
     runs: [],
     compactions: 0,
     owed: false,
+    typed: [],
     ended: false,
   };
 }

@@ -47,7 +47,7 @@ export function readBounded(fs: FileSystem, path: string, bytesMax: number, from
     const buffer = Buffer.allocUnsafe(want + 1);
     let filled = 0;
     while (filled < buffer.length) {
-      const got = fs.readSync(fd, buffer, filled, buffer.length - filled, from + filled);
+      const got = readAgain(fs, fd, buffer, filled, from + filled);
       if (got === 0) break;
       filled += got;
     }
@@ -56,12 +56,23 @@ export function readBounded(fs: FileSystem, path: string, bytesMax: number, from
     if (errno(error) === "EIO") throw failure(error, path);
     return { kind: "bad", why: "unreadable" };
   } finally {
-    fs.closeSync(fd);
+    closeQuietly(fs, fd);
   }
 }
 
-/** The first `bytesMax` bytes of a regular file, whatever its size; null when it cannot be read. */
-export function readPrefix(fs: FileSystem, path: string, bytesMax: number): Buffer | null {
+/** Of all calls node makes, only a read is not begun again by itself when a signal comes. */
+function readAgain(fs: FileSystem, fd: number, buffer: Buffer, at: number, position: number): number {
+  for (;;) {
+    try {
+      return fs.readSync(fd, buffer, at, buffer.length - at, position);
+    } catch (error) {
+      if (errno(error) !== "EINTR") throw error;
+    }
+  }
+}
+
+/** The first `bytesMax` bytes from `from` on, whatever the file's size; null when it cannot be read or is no file. */
+export function readPrefix(fs: FileSystem, path: string, bytesMax: number, from = 0): Buffer | null {
   let fd: number;
   try {
     fd = fs.openSync(path, constants.O_RDONLY | noFollow | nonBlock);
@@ -71,31 +82,33 @@ export function readPrefix(fs: FileSystem, path: string, bytesMax: number): Buff
   try {
     if (!fs.fstatSync(fd).isFile()) return null;
     const buffer = Buffer.alloc(bytesMax);
-    return buffer.subarray(0, fs.readSync(fd, buffer, 0, bytesMax, 0));
+    return buffer.subarray(0, readAgain(fs, fd, buffer, 0, from));
   } catch {
     return null;
   } finally {
-    fs.closeSync(fd);
+    closeQuietly(fs, fd);
   }
 }
 
-/** What stands at `path` itself, a link not followed. */
+/** What stands at `path` itself, a link not followed. Throws `disk.io` for a disk that does not say. */
 export function entryKind(fs: FileSystem, path: string): "file" | "folder" | "link" | "other" | "absent" {
   try {
     const stat = fs.lstatSync(path);
     if (stat.isSymbolicLink()) return "link";
     if (stat.isDirectory()) return "folder";
     return stat.isFile() ? "file" : "other";
-  } catch {
+  } catch (error) {
+    if (errno(error) === "EIO") throw failure(error, path);
     return "absent";
   }
 }
 
-/** Names in a folder, sorted; empty where there is none or it cannot be read. */
+/** Names in a folder, sorted; empty where there is none or it may not be read. A failing disk is never "empty". */
 export function listFolder(fs: FileSystem, path: string): readonly string[] {
   try {
     return fs.readdirSync(path).sort();
-  } catch {
+  } catch (error) {
+    if (["EIO", "EMFILE", "ENFILE"].includes(errno(error))) throw failure(error, path);
     return [];
   }
 }
@@ -137,6 +150,15 @@ export function replaceFile(fs: FileSystem, path: string, bytes: Uint8Array | st
   if (durable) syncFolder(fs, dirname(path));
 }
 
+/**
+ * Replaces a view that may be lost: not synced, and not over a link, a FIFO or a folder that somebody put there.
+ * Throws as `replaceFile` does.
+ */
+export function replaceView(fs: FileSystem, path: string, bytes: Uint8Array | string): void {
+  const kind = entryKind(fs, path);
+  if (kind === "file" || kind === "absent") replaceFile(fs, path, bytes, false);
+}
+
 /** Creates `path` with `bytes`, whole or not at all; false when something already stands there. */
 export function createExclusive(fs: FileSystem, path: string, bytes: Uint8Array | string, durable: boolean): boolean {
   const temporary = join(dirname(path), `.tmp-${randomBytes(6).toString("hex")}`);
@@ -173,11 +195,11 @@ export function writeNew(fs: FileSystem, path: string, bytes: Uint8Array | strin
     }
     if (durable) fs.fsyncSync(fd);
   } catch (error) {
-    fs.closeSync(fd);
     removeQuietly(fs, path);
     throw failure(error, path);
+  } finally {
+    closeQuietly(fs, fd);
   }
-  fs.closeSync(fd);
 }
 
 /** Makes the entries of a folder durable. Windows cannot open one: there the file system orders them itself. */
@@ -194,7 +216,16 @@ export function syncFolder(fs: FileSystem, path: string): void {
   } catch (error) {
     if (process.platform !== "win32") throw failure(error, path);
   } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** What had to be durable was synced before: a close that fails has nothing to add. */
+export function closeQuietly(fs: FileSystem, fd: number): void {
+  try {
     fs.closeSync(fd);
+  } catch {
+    // The descriptor is gone either way.
   }
 }
 
@@ -232,6 +263,11 @@ const diskCodes: Readonly<Record<string, readonly [RefusalCode, string, string]>
   EACCES: ["disk.permission", "permission denied", "atlas doctor"],
   EPERM: ["disk.permission", "permission denied", "atlas doctor"],
 };
+
+/** Whether a disk, a limit or a permission made node throw it. */
+export function isDiskError(error: unknown): error is Error & { readonly path?: string } {
+  return error instanceof Error && "syscall" in error && Object.hasOwn(diskCodes, errno(error));
+}
 
 /** The failure of a system call as an environment failure: which limit, which path, what to do. */
 export function failure(error: unknown, path: string): EnvironmentFailure {

@@ -79,6 +79,13 @@ export function rawTree(git: Git, place: RawPlace): Snapshot {
   return { tree, nested: nested.sort() };
 }
 
+/** Makes the next taking read these files again, whatever their stat data say. */
+export function distrust(git: Git, place: RawPlace, entries: readonly Entry[]): void {
+  if (entries.length === 0) return;
+  const on = { cwd: place.workTree, env: rawEnvironment(place), input: indexInfo(entries) };
+  must(git, [...settings(place), "update-index", "-z", "--index-info"], on);
+}
+
 /** Ignored files of the tree, by path; a folder that is a repository ends with `/`. */
 export function ignoredPaths(git: Git, place: RawPlace): readonly string[] {
   const on = { cwd: place.workTree, env: { ...rawEnvironment(place), GIT_INDEX_FILE: `${place.indexFile}.none` } };
@@ -129,6 +136,7 @@ function settings(place: RawPlace): readonly string[] {
     "core.sparseCheckout=false",
     "core.safecrlf=false",
     "index.sparse=false",
+    "index.version=2",
   ];
   if (place.ignores.excludesFile !== null) fixed.push(`core.excludesFile=${place.ignores.excludesFile}`);
   return fixed.flatMap((setting) => ["-c", setting]);

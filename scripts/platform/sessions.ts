@@ -13,12 +13,18 @@ import type { FileSystem } from "./fs.ts";
 export const SESSION_RECORD_BYTES_MAX = 4096;
 const runsMax = 16;
 const placesMax = 8;
+const typedMax = 8;
 const pathCharsMax = 1024;
 
 export interface SeenRun {
   /** The folder that holds `.atlas`. */
   readonly root: string;
   readonly id: RunId;
+}
+
+export interface TypedAnswer {
+  readonly nonce: string;
+  readonly choice: string;
 }
 
 export interface SessionRecord {
@@ -36,6 +42,8 @@ export interface SessionRecord {
   readonly compactions: number;
   /** The pointer is still to be said, with the next prompt. */
   readonly owed: boolean;
+  /** Answers the human typed into this session's prompts, oldest first; a repository cannot forge them. */
+  readonly typed: readonly TypedAnswer[];
   readonly ended: boolean;
 }
 
@@ -149,7 +157,8 @@ function bounded(record: SessionRecord): string | null {
   let runs = record.runs.slice(-runsMax);
   let places = record.places.filter((place) => place.length <= pathCharsMax).slice(-placesMax);
   for (;;) {
-    const text = `${JSON.stringify({ v: 1, ...record, runs, places })}\n`;
+    const typed = record.typed.slice(-typedMax);
+    const text = `${JSON.stringify({ v: 1, ...record, runs, places, typed })}\n`;
     if (Buffer.byteLength(text) <= SESSION_RECORD_BYTES_MAX) return text;
     if (runs.length > 0) runs = runs.slice(1);
     else if (places.length > 0) places = places.slice(1);
@@ -177,6 +186,7 @@ function soundRecord(value: unknown): SessionRecord | null {
     runs: raw.runs.filter(isSeenRun).slice(-runsMax),
     compactions: raw.compactions as number,
     owed: raw.owed,
+    typed: Array.isArray(raw.typed) ? raw.typed.filter(isTypedAnswer).slice(-typedMax) : [],
     ended: raw.ended,
   };
 }
@@ -184,6 +194,18 @@ function soundRecord(value: unknown): SessionRecord | null {
 function isSeenRun(value: unknown): value is SeenRun {
   const run = value as { readonly root?: unknown; readonly id?: unknown } | null;
   return typeof run === "object" && run !== null && isPath(run.root) && isRunId(run.id);
+}
+
+function isTypedAnswer(value: unknown): value is TypedAnswer {
+  const answer = value as { readonly nonce?: unknown; readonly choice?: unknown } | null;
+  if (typeof answer !== "object" || answer === null) return false;
+  const { nonce, choice } = answer;
+  return (
+    typeof nonce === "string" &&
+    /^[0-9a-f]{8}$/.test(nonce) &&
+    typeof choice === "string" &&
+    /^[a-z][a-z0-9:-]{0,31}$/.test(choice)
+  );
 }
 
 function isPath(value: unknown): value is string {

@@ -24,11 +24,15 @@ import {
 import type { FileSystem } from "./fs.ts";
 import { type Git, type GitDone, type GitOptions, lineOrNull, must } from "./git.ts";
 import { sha256 } from "./hash.ts";
-import { type RawPlace, rawTree, type Snapshot } from "./raw-tree.ts";
+import { distrust, type RawPlace, rawTree, type Snapshot } from "./raw-tree.ts";
 import { objectFormat } from "./repository.ts";
+import { youngEntries } from "./young-entries.ts";
 
 /** `!diff` and not `-diff`: a driver is unset, and a patch of text stays readable. */
 export const rawAttributes = "* -text -filter -ident -working-tree-encoding !diff !merge\n";
+
+/** An entry takes about a hundred bytes. */
+const cacheBytesMax = 512 * 1024 * 1024;
 
 export interface TakeOptions {
   /** Names in the root that are never taken; default `.atlas`. */
@@ -104,8 +108,17 @@ export function openSnapshots(git: Git, fs: FileSystem, runDir: string, commonDi
         withIndexFile((file) => {
           // Claimed by renaming, which keeps its time: git compares that time to tell a file changed in the same instant.
           moveIfThere(fs, cache, file);
-          const snapshot = rawTree(git, place(workTree, file, options));
-          moveIfThere(fs, file, cache);
+          // A second less: the kernel stamps files with a clock that may lag behind ours.
+          const sinceS = Math.floor(Date.now() / 1000) - 1;
+          const at = place(workTree, file, options);
+          const snapshot = rawTree(git, at);
+          const read = readBounded(fs, file, cacheBytesMax);
+          const young = read.kind === "file" ? youngEntries(read.bytes, sinceS, snapshot.tree.length / 2) : null;
+          // Without an answer nothing is cached, and the next taking reads every file.
+          if (young !== null) {
+            distrust(git, at, young);
+            moveIfThere(fs, file, cache);
+          }
           return snapshot;
         });
       const snapshot = coldOnFailure(taken);

@@ -20,7 +20,8 @@ export function abandon(engine: Engine, given: Arguments): Outcome {
     done({ run: run.view.id, abandoned: true, how }, `abandoned ${run.view.id} (${how}); nothing was deleted`);
   if (run.view.terminal)
     return done({ run: run.view.id, abandoned: false, how: "already finished" }, `${run.view.id} is finished already`);
-  if (run.loaded === null) {
+  // Somebody else's ledger keeps its bytes; so does one that cannot be read.
+  if (run.loaded === null || !run.trusted) {
     markFinished(engine, run.folder);
     return said("marked");
   }

@@ -39,6 +39,9 @@ const own: Readonly<Record<string, Readonly<Record<string, { readonly type: "str
   demo: {},
 };
 
+/** Verbs that take a kind. */
+const withWords: ReadonlySet<string> = new Set(["start", "demo"]);
+
 export const VERBS = Object.keys(own);
 
 export interface Arguments {
@@ -56,7 +59,8 @@ export interface Arguments {
 /** Throws UsageError for an unknown verb, an unknown option, or an option without its value. */
 export function readArguments(argv: readonly string[]): Arguments {
   const [verb, ...words] = argv;
-  const options = verb === undefined ? undefined : own[verb];
+  // An object has more names than those written above: `constructor` is no verb.
+  const options = verb !== undefined && Object.hasOwn(own, verb) ? own[verb] : undefined;
   if (verb === undefined || options === undefined) {
     throw new UsageError(`atlas knows no such verb; it knows: ${VERBS.join(", ")}`, "atlas --help", "usage.verb");
   }
@@ -67,6 +71,9 @@ export function readArguments(argv: readonly string[]): Arguments {
     throw new UsageError(String((error as Error).message).split("\n")[0] ?? "bad arguments", `atlas ${verb} --help`);
   }
   const { values, positionals } = parsed;
+  if (positionals.length > 0 && !withWords.has(verb)) {
+    throw new UsageError(`${verb} takes options only, no further words`, `atlas ${verb} --help`, "usage.words");
+  }
   const text = (name: string): string | null => {
     const value = values[name];
     return typeof value === "string" ? value : null;

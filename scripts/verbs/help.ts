@@ -20,7 +20,7 @@ const lines: Readonly<Record<string, string>> = {
 
 /** The verbs, or one of them. */
 export function help(verb: string | undefined): string {
-  const one = verb === undefined ? undefined : lines[verb];
+  const one = verb !== undefined && Object.hasOwn(lines, verb) ? lines[verb] : undefined;
   if (one !== undefined)
     return `atlas ${one}\n\nCommon options: --cwd DIR  --run ID  --claim TOKEN  --session ID  --json\n`;
   return [

@@ -6,6 +6,7 @@ import { mkdtempSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnvironmentFailure, UsageError } from "../core/result.ts";
+import { failure, isDiskError } from "../platform/files.ts";
 import { performCommand } from "../platform/performer.ts";
 import { abandon } from "./abandon.ts";
 import { answer } from "./answer.ts";
@@ -63,7 +64,8 @@ export async function run(argv: string[], entry: { readonly build: string }): Pr
       return 0;
     }
     if (verb === undefined || verb === "help" || argv.includes("--help")) {
-      put(1, help(verb));
+      const text = help(verb);
+      put(1, json ? `${JSON.stringify({ help: text })}\n` : text);
       return verb === undefined ? 2 : 0;
     }
     const given = readArguments(argv);
@@ -77,7 +79,9 @@ export async function run(argv: string[], entry: { readonly build: string }): Pr
   }
 }
 
-function failed(error: unknown, json: boolean): number {
+function failed(thrown: unknown, json: boolean): number {
+  // A call of node's own that no door of ours took: still the disk's failure and no bug of ours.
+  const error = isDiskError(thrown) ? failure(thrown, thrown.path ?? "unknown path") : thrown;
   if (error instanceof UsageError || error instanceof EnvironmentFailure) {
     const exit = error instanceof UsageError ? 2 : 4;
     const { code, message: reason, fix } = error;

@@ -1,4 +1,3 @@
-import { UsageError } from "../core/result.ts";
 import type { Engine } from "../engine/context.ts";
 import { planResume } from "../engine/plan-resume.ts";
 import type { ResumeWish } from "../engine/resume.ts";
@@ -11,7 +10,6 @@ const waitSecondsMax = 3600;
 
 /** Finds, claims or reattaches, settles what is owed, prints the next instruction. */
 export async function resumeVerb(engine: Engine, given: Arguments): Promise<Outcome> {
-  if (given.rest.length > 0) throw new UsageError("resume takes no further words", "atlas resume");
   const wish: ResumeWish = {
     run: given.text("run"),
     claim: given.text("claim"),
@@ -33,10 +31,19 @@ export async function resumeVerb(engine: Engine, given: Arguments): Promise<Outc
   const outcome = await resumeWaiting(engine, wish);
   if (!outcome.ok) return refused(outcome.error);
   if (outcome.value.run !== null) return showRun(engine, outcome.value.run);
-  const { unreadable, searched } = outcome.value;
+  const { unreadable, searched, notRead } = outcome.value;
   const lines = unreadable.map((run) => `unreadable: ${run.id}: ${run.why}; atlas doctor explains`);
   return done(
-    { run: null, ...(unreadable.length === 0 ? {} : { unreadable }), searched },
-    [`nothing to resume; searched ${searched.length === 0 ? "nowhere" : searched.join(", ")}`, ...lines].join("\n"),
+    {
+      run: null,
+      ...(unreadable.length === 0 ? {} : { unreadable }),
+      searched,
+      ...(notRead.length === 0 ? {} : { not_read: notRead }),
+    },
+    [
+      `nothing to resume; searched ${searched.length === 0 ? "nowhere" : searched.join(", ")}`,
+      ...lines,
+      ...notRead.map(({ root, why }) => `not read: ${root}/.atlas is ${why}`),
+    ].join("\n"),
   );
 }

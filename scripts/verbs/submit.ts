@@ -1,17 +1,19 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { refuse, UsageError } from "../core/result.ts";
+import { ok, type Refusal, refuse, UsageError } from "../core/result.ts";
 import { changeOf, decideAs, tokenOf } from "../engine/change-run.ts";
 import type { Engine } from "../engine/context.ts";
 import { awaitedOf } from "../engine/instruct.ts";
 import type { Loaded } from "../engine/ledger.ts";
 import { checkClaim } from "../engine/owning.ts";
 import { proceed } from "../engine/proceed.ts";
-import { resultPath, submission, wasSeenStopping } from "../engine/results.ts";
-import type { ChangeState } from "../kinds/change/state.ts";
-import { liveLease } from "../parts/lease.ts";
+import { resultPath, resultsOf, submission, wasSeenStopping } from "../engine/results.ts";
+import { wantedSlots } from "../kinds/change/next.ts";
+import { type ChangeState, lastFilled } from "../kinds/change/state.ts";
+import { type Lease, liveLease } from "../parts/lease.ts";
 import { changeSlots, isSlotName, type SlotName } from "../parts/slots.ts";
 import { entryKind } from "../platform/files.ts";
+import { sha256 } from "../platform/hash.ts";
 import type { Arguments } from "./arguments.ts";
 import { readGiven } from "./given-file.ts";
 import { loadNamed } from "./load.ts";
@@ -51,21 +53,52 @@ async function handIn(
       refuse(
         "slot.no_result",
         `no result of slot ${slot} lies where it is expected`,
-        `atlas submit --slot ${slot} --file FILE`,
+        `atlas submit --run ${loaded.folder.id} --claim ${tokenOf(loaded)} --slot ${slot} --file FILE`,
       ),
     );
   }
-  const made = submission(
-    engine,
-    loaded,
-    slot,
-    readGiven(engine, path),
-    viaOf(engine, loaded, slot, given.text("file")),
-  );
-  if (!made.ok) return refused(made.error);
+  const bytes = readGiven(engine, path);
+  // Its door may say otherwise by now (a path is gone, another tree stands): what was taken stays taken.
+  if (isTaken(loaded.state, slot, bytes)) return goOn(engine, loaded, [`already ${slot}`]);
+  const made = submission(engine, loaded, slot, bytes, viaOf(engine, loaded, slot, given.text("file")));
+  if (!made.ok) {
+    const lease = liveLease(loaded.state.leases, slot);
+    return lease !== undefined && path === resultPath(loaded.folder, lease.lease) && isFault(made.error.code)
+      ? countFault(engine, loaded, claim, lease, made.error)
+      : refused(made.error);
+  }
   const decided = decideAs(engine, loaded.folder, claim, made.value);
   if (!decided.ok) return refused(decided.error);
   return goOn(engine, decided.value.loaded, decided.value.recorded ? [`took ${slot}`] : [`already ${slot}`]);
+}
+
+/** A result that lies there may have been taken by an earlier command; handing it in again is no news. */
+function isTaken(state: ChangeState, slot: SlotName, bytes: Uint8Array): boolean {
+  return !wantedSlots(state).includes(slot) && lastFilled(state, slot)?.sha256 === sha256(bytes);
+}
+
+/** What a door found in the bytes, not what the run says to them. */
+function isFault(code: string): boolean {
+  return code.startsWith("slot.") || code.startsWith("critic.");
+}
+
+/** An agent's own result in the wrong form is its bad ending: handed out once more with the faults, then given up. */
+async function countFault(
+  engine: Engine,
+  loaded: Loaded<ChangeState>,
+  claim: string | null,
+  lease: Lease,
+  fault: Refusal,
+): Promise<Outcome> {
+  const { slot } = lease;
+  const decided = decideAs(engine, loaded.folder, claim, (now) =>
+    liveLease(now.state.leases, slot)?.lease === lease.lease
+      ? ok({ do: "fail", slot, how: "error", stopped: true })
+      : refuse("lease.none", `the lease of slot ${slot} ended meanwhile`, "atlas next"),
+  );
+  if (!decided.ok) return refused(decided.error);
+  const { code, reason } = fault;
+  return goOn(engine, decided.value.loaded, [`ended ${lease.lease} (${code})`], { fault: { code, reason } });
 }
 
 async function handBack(
@@ -85,10 +118,15 @@ async function handBack(
   return goOn(engine, decided.value.loaded, [`ended ${slot} (${how})`]);
 }
 
-async function goOn(engine: Engine, loaded: Loaded, did: readonly string[]): Promise<Outcome> {
+async function goOn(
+  engine: Engine,
+  loaded: Loaded,
+  did: readonly string[],
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<Outcome> {
   const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded), onlyNew: true });
   if (!proceeded.ok) return refused(proceeded.error);
-  return showRun(engine, { ...proceeded.value, did: [...did, ...proceeded.value.did] });
+  return showRun(engine, { ...proceeded.value, did: [...did, ...proceeded.value.did] }, more);
 }
 
 /** A host may run the hook that writes an agent's result beside the agent's return: it gets a moment to land. */
@@ -107,11 +145,16 @@ function defaultPath(engine: Engine, loaded: Loaded<ChangeState>, slot: SlotName
   const pass = "pass" in loaded.state.phase ? loaded.state.phase.pass : 0;
   const named = awaitedOf(loaded) ?? `${slot}.${pass}`;
   const candidates = [
-    ...(lease === undefined ? [] : [resultPath(loaded.folder, lease.lease)]),
+    ...(lease === undefined ? lastResults(engine, loaded, slot) : [resultPath(loaded.folder, lease.lease)]),
     join(loaded.folder.ledger, "results", `${named}.${changeSlots[slot].extension}`),
     join(loaded.folder.ledger, "results", `${slot}.${pass}.${changeSlots[slot].extension}`),
   ];
   return candidates.find((path) => entryKind(engine.fs, path) === "file") ?? null;
+}
+
+/** The result of the lease that was out last. */
+function lastResults(engine: Engine, loaded: Loaded<ChangeState>, slot: SlotName): readonly string[] {
+  return resultsOf(engine, loaded.folder, slot, loaded.state.leases.issued[slot] ?? 0);
 }
 
 function viaOf(

@@ -1,6 +1,6 @@
 import { changeOf, tokenOf } from "../engine/change-run.ts";
 import { beginCommand } from "../engine/command-run.ts";
-import type { Engine } from "../engine/context.ts";
+import { type Engine, watchSeconds } from "../engine/context.ts";
 import { readEvidence } from "../engine/judge.ts";
 import type { Loaded } from "../engine/ledger.ts";
 import { checkClaim } from "../engine/owning.ts";
@@ -12,8 +12,6 @@ import { type Outcome, refused } from "./outcome.ts";
 import { showRun } from "./shown.ts";
 
 const timeoutSecondsMax = 86_400;
-/** A host's shell call ends after some minutes; the performer goes on, and asking again attaches. */
-const watchMs = 100_000;
 
 /** Runs the frozen command once a pass, watches it, records what it left. Asked again, it attaches. */
 export async function verify(engine: Engine, given: Arguments): Promise<Outcome> {
@@ -31,7 +29,7 @@ export async function verify(engine: Engine, given: Arguments): Promise<Outcome>
     const begun = await beginCommand(engine, run.value, token, timeout === null ? null : timeout * 1000);
     if (!begun.ok) return refused(begun.error);
   }
-  const waitMs = given.flag("background") ? 0 : watchMs;
+  const waitMs = given.flag("background") ? 0 : watchSeconds(engine) * 1000;
   const proceeded = await proceed(engine, run.value.folder, { claim: token, waitMs, onlyNew: true });
   if (!proceeded.ok) return refused(proceeded.error);
   const after = proceeded.value.loaded as Loaded<ChangeState>;

@@ -25,6 +25,7 @@ function record(change: Partial<SessionRecord> = {}): SessionRecord {
     runs: [{ root: "/w", id: "r1" as RunId }],
     compactions: 2,
     owed: true,
+    typed: [{ nonce: "0a1b2c3d", choice: "apply" }],
     ended: false,
     ...change,
   };

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -14,6 +15,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { changesBetween, patchBetween } from "../../scripts/platform/changes.ts";
 import { openSnapshots } from "../../scripts/platform/snapshot.ts";
+import { youngEntries } from "../../scripts/platform/young-entries.ts";
 import { tempFolder } from "../support/temp.ts";
 import { booby, contents, fs, git, sh, type World, world, write, writeHostile } from "./git-world.ts";
 
@@ -22,6 +24,12 @@ function rebuilt({ snapshots }: World, tree: string): Record<string, string> {
   const folder = tempFolder();
   snapshots.materialise(tree, folder);
   return contents(folder);
+}
+
+/** Until the clock has left the second of the file's last change, and the one a snapshot distrusts beside it. */
+function waitUntilOld(file: string): void {
+  const until = (Math.floor(statSync(file).ctimeMs / 1000) + 2) * 1000;
+  while (Date.now() < until) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
 }
 
 const withoutGit = (): World => {
@@ -124,13 +132,45 @@ test("deleting, and turning a file into a folder, a folder into a file, or eithe
   ]);
 });
 
-test("a file rewritten with the same size and time is still seen", () => {
+test("a file rewritten at once with the same size and time is still seen, whatever the user trusts", () => {
+  for (const trust of ["true", "false"]) {
+    const at = world();
+    sh(at.root, "config", "--global", "core.trustctime", trust);
+    const long = new Date("2020-01-01T00:00:00Z");
+    const seen = new Set<string>();
+    // Many in one second: git compares whole seconds of the time it trusts.
+    for (const content of "abcdef") {
+      write(at.root, "a.txt", `${content}\n`);
+      utimesSync(join(at.root, "a.txt"), long, long);
+      seen.add(at.snapshots.take(at.root).tree);
+    }
+    expect(seen.size).toBe(6);
+  }
+  sh(tempFolder(), "config", "--global", "--unset", "core.trustctime");
+});
+
+test("entries are old or young by their own time, and a file of another form has no answer", () => {
+  const at = world({ "a.txt": "a", [`${"long/".repeat(100)}name`]: "b", "ü ": "c", "1234567": "d", "12345678": "e" });
+  const names = sh(at.root, "ls-files", "-z")
+    .split("\0")
+    .filter((name) => name !== "");
+  const index = readFileSync(join(at.commonDir, "index"));
+  expect(youngEntries(index, 0, 20)?.map((entry) => entry.path)).toEqual(names);
+  const first = youngEntries(index, 0, 20)?.[0];
+  expect(`${first?.mode} ${first?.blob} 0\t${first?.path}`).toBe(sh(at.root, "ls-files", "-s").split("\n")[0]);
+  expect(youngEntries(index, Math.floor(Date.now() / 1000) + 60, 20)).toEqual([]);
+  for (const bad of [Buffer.alloc(0), Buffer.from("DIRC"), index.subarray(0, 60), Buffer.alloc(200, 1)]) {
+    expect(youngEntries(bad, 0, 20)).toBeNull();
+  }
+});
+
+test("an old cache is still used: a file whose time did not change is not read again", () => {
   const at = world();
-  const before = at.snapshots.take(at.root).tree;
-  const { atime, mtime } = statSync(join(at.root, "a.txt"));
-  write(at.root, "a.txt", "b\n");
-  utimesSync(join(at.root, "a.txt"), atime, mtime);
-  expect(at.snapshots.take(at.root).tree).not.toBe(before);
+  waitUntilOld(join(at.root, "a.txt"));
+  at.snapshots.take(at.root);
+  const cache = fs.readdirSync(at.snapshots.gitDir).find((name) => name.startsWith("index-")) ?? "";
+  const later = youngEntries(readFileSync(join(at.snapshots.gitDir, cache)), 1, 20);
+  expect(later?.map((entry) => entry.path)).toEqual(["a.txt", "d/b.txt"]);
 });
 
 test("changes made in the same instant as the snapshot are seen every time", () => {

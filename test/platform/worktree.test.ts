@@ -97,7 +97,7 @@ test("a file, a link, nothing, another repository, another repository's tree and
   expect(inspected(at, join(at.runDir, "parent", "e1")).is).toBe("foreign");
   expect(inspected(at, join(at.runDir, "none")).is).toBe("absent");
   expect(inspected(at, other.root).is).toBe("foreign");
-  expect(inspected(at, other.path).is).toBe("foreign");
+  expect(inspected(at, other.path)).toMatchObject({ is: "foreign", why: "a working tree of another repository" });
   sh(at.root, "worktree", "lock", "--reason", "mine", at.path);
   expect(inspected(at)).toMatchObject({ is: "locked", why: "locked: mine" });
 });

@@ -10,6 +10,7 @@ import { applyLease, orphanLeases } from "../../parts/lease.ts";
 import type { ChangeStage } from "../../parts/stage-names.ts";
 import { applyTree } from "../../parts/tree.ts";
 import type { ChangeEvent } from "./events.ts";
+import { isProduct, isProductLost, isWritten, PRODUCT } from "./product.ts";
 import { type ChangeState, filledKey } from "./state.ts";
 import { nextPhase } from "./transitions.ts";
 
@@ -46,15 +47,20 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
     case "answered":
       return { ...state, gates: applyGate(state.gates, event), command: commandAfter(state, event) };
     case "tree-kept": {
-      const product = state.trees.all.find((tree) => tree.name === event.name)?.foreign === true && isProduct(state);
       const trees = applyTree(state.trees, event);
-      return product && event.tree !== undefined ? { ...state, trees, checkpoint: event.tree } : { ...state, trees };
+      const product = isProduct(state, event.name) && event.tree !== undefined;
+      return product ? { ...state, trees, checkpoint: event.tree } : { ...state, trees };
+    }
+    case "tree-left": {
+      const trees = applyTree(state.trees, event);
+      // Without the product there is nothing to go on from apart from the user's tree.
+      const lost = isProduct(state, event.name) && isProductLost({ ...state, trees });
+      return { ...state, trees, isolated: lost ? state.form === "headless" : state.isolated };
     }
     case "tree-wanted":
     case "tree-ready":
     case "tree-staled":
     case "tree-removed":
-    case "tree-left":
       return { ...state, trees: applyTree(state.trees, event) };
     case "effect-began":
     case "effect-ended":
@@ -65,7 +71,7 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
     }
     case "adopted": {
       const { packet, hasCommand, baseline, losses, stages, stage } = event;
-      const isolated = state.isolated || (event.trees.length > 0 && (stage === "CODED" || stage === "VERIFIED"));
+      const isolated = state.isolated || (event.trees.includes(PRODUCT) && isWritten(stage));
       return { ...state, packet, hasCommand, baseline, losses, stages, stage, isolated, refinePasses: event.pass };
     }
     case "packet-set": {
@@ -115,6 +121,7 @@ function foldStage(state: ChangeState, stage: ChangeStage): ChangeState {
     ...state,
     stage,
     stages: [...stages, stage],
+    rolledBack: stage === "CODED" ? false : state.rolledBack,
     refinePasses: state.refinePasses + (stage === "REFINE" ? 1 : 0),
   };
 }
@@ -122,9 +129,4 @@ function foldStage(state: ChangeState, stage: ChangeStage): ChangeState {
 function commandAfter(state: ChangeState, event: EventOf<"asked"> | EventOf<"answered">): ChangeState["command"] {
   if (event.type !== "answered" || event.gate !== "approve-command") return state.command;
   return event.choice === "approve" ? "approved" : "rejected";
-}
-
-/** An adopted tree at CODED or VERIFIED is the product, not a leftover. */
-export function isProduct(state: ChangeState): boolean {
-  return state.phase.at === "prepare" && state.phase.then.at !== "code";
 }

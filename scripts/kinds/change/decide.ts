@@ -11,8 +11,9 @@ import { type AnswerCommand, decideAnswer } from "./decide-answer.ts";
 import type { ChangeEvent } from "./events.ts";
 import { endEvents } from "./labels.ts";
 import { roleOf, wantedSlots } from "./next.ts";
+import { mayBegin } from "./owed.ts";
 import { decideSettle } from "./settle.ts";
-import { type ChangeEffect, type ChangeState, effectKey, filledKey, passOf } from "./state.ts";
+import { type ChangeEffect, type ChangeState, effectKey, lastFilled, passOf } from "./state.ts";
 
 export type EffectOutcome =
   | TreeOutcome
@@ -90,6 +91,9 @@ export function decideChange(state: ChangeState, command: ChangeCommand, moment:
           "atlas next",
         );
       }
+      if (state.effect !== null) {
+        return refuse("effect.running", `${state.effect.key} is begun and has not ended`, "atlas resume");
+      }
       return ok([
         { type: "rolled-back", to: command.to, tree: command.tree },
         { type: "tree-staled", name: phase.tree },
@@ -97,17 +101,24 @@ export function decideChange(state: ChangeState, command: ChangeCommand, moment:
       ]);
     }
     case "begin":
-      return ok([beganEvent(command, state.head.epoch)]);
+      // Another command of ours may have come first: then there is nothing to begin, to finish or to judge any more.
+      return ok(mayBegin(state, command.key) ? [beganEvent(command, state.head.epoch)] : null);
     case "finish":
-      return ok(finish(command.effect, command.outcome));
+      return ok(state.effect?.key === effectKey(command.effect) ? finish(command.effect, command.outcome) : null);
     case "judge": {
       const { pass, label, refine, reasons, blocking } = command;
+      if (!isJudgeable(state, pass)) return ok(null);
       return ok([
         { type: "judged", pass, label, refine, reasons, blocking },
         { type: "stage", stage: "VERIFIED" },
       ]);
     }
   }
+}
+
+/** Every critic's seat of the pass is decided. */
+function isJudgeable({ phase }: ChangeState, pass: Pass): boolean {
+  return phase.at === "critique" && phase.pass === pass && !Object.values(phase.critics).includes("open");
 }
 
 /** Leases for every slot that is wanted and not out. Charged here, before anything is printed. */
@@ -117,6 +128,8 @@ function handOut(state: ChangeState, moment: Moment): Decision {
   );
   if (slots.length === 0 || state.gates.open !== null) return ok(null);
   if (gasLeft(state.gas) === 0) {
+    // What is out was paid for: it comes in before anybody is asked or anything ends.
+    if (state.leases.live.length > 0) return ok(null);
     if (state.form === "headless") return ok(endEvents(state, "UNVERIFIED", ["gas.exhausted"], moment));
     return ok([{ type: "asked", gate: "gas", nonce: moment.fresh("gate"), options: ["grant:<n>", "stop"] }]);
   }
@@ -137,9 +150,9 @@ function handOut(state: ChangeState, moment: Moment): Decision {
 function submit(state: ChangeState, command: Extract<ChangeCommand, { do: "submit" }>): Decision {
   const { slot, sha256, bytes, via } = command;
   const pass = passOf(state);
-  const before = state.filled[filledKey(slot, pass)];
   const wanted = wantedSlots(state).includes(slot);
-  if (!wanted && before !== undefined) {
+  const before = wanted ? null : lastFilled(state, slot);
+  if (before !== null) {
     if (before.sha256 === sha256) return ok(null);
     return refuse("slot.filled", `slot ${slot} was handed in already, with other bytes`, "atlas next");
   }
@@ -161,7 +174,10 @@ function submit(state: ChangeState, command: Extract<ChangeCommand, { do: "submi
     const { hasCommand, baseline } = command.packet;
     return ok([filled(null), { type: "packet-set", packet: sha256, assumed: [], hasCommand, baseline }]);
   }
-  if (slot === "triage") return ok([filled(null), { type: "stage", stage: "TRIAGED" }]);
+  if (slot === "triage") {
+    const stage = state.phase.at === "intake" ? "INTENT_CAPTURED" : "TRIAGED";
+    return ok([filled(null), { type: "stage", stage }]);
+  }
   if (slot === "plan") return ok([filled(null)]);
   const lease = liveLease(state.leases, slot);
   if (lease === undefined) {

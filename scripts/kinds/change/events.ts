@@ -83,3 +83,40 @@ export type ChangeEvent =
     }
   | { readonly type: "labelled"; readonly label: Label; readonly reasons: readonly string[] }
   | { readonly type: "ended"; readonly status: EndStatus; readonly choice: string | null };
+
+/** Every event this release can fold; the compiler keeps it whole. */
+export const CHANGE_EVENTS: Readonly<Record<ChangeEvent["type"], true>> = {
+  born: true,
+  claimed: true,
+  released: true,
+  abandoned: true,
+  forked: true,
+  "gas-granted": true,
+  leased: true,
+  "lease-started": true,
+  "lease-ended": true,
+  asked: true,
+  answered: true,
+  "tree-wanted": true,
+  "tree-ready": true,
+  "tree-staled": true,
+  "tree-kept": true,
+  "tree-removed": true,
+  "tree-left": true,
+  "effect-began": true,
+  "effect-ended": true,
+  opened: true,
+  adopted: true,
+  "packet-set": true,
+  stage: true,
+  filled: true,
+  degraded: true,
+  based: true,
+  prepared: true,
+  evidence: true,
+  "rolled-back": true,
+  "command-lost": true,
+  judged: true,
+  labelled: true,
+  ended: true,
+};

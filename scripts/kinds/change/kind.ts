@@ -3,11 +3,12 @@ import type { RunKind } from "../../core/kind.ts";
 import { NO_GAS } from "../../parts/gas.ts";
 import { NO_GATES } from "../../parts/gate.ts";
 import { NO_LEASES } from "../../parts/lease.ts";
-import { NO_TREES, owedTrees } from "../../parts/tree.ts";
+import { NO_TREES } from "../../parts/tree.ts";
 import { applyChange } from "./apply.ts";
 import { type ChangeCommand, decideChange } from "./decide.ts";
-import type { ChangeEvent } from "./events.ts";
+import { CHANGE_EVENTS, type ChangeEvent } from "./events.ts";
 import { nextOfChange } from "./next.ts";
+import { owedOfChange } from "./owed.ts";
 import type { ChangeEffect, ChangeState } from "./state.ts";
 
 /** One request becomes one verified, human-gated change. */
@@ -43,29 +44,9 @@ export const change: RunKind<ChangeState, ChangeCommand, ChangeEvent, ChangeEffe
     trees: NO_TREES,
     effect: null,
   }),
+  knows: (type) => Object.hasOwn(CHANGE_EVENTS, type),
   apply: applyChange,
   decide: decideChange,
   owed: owedOfChange,
   next: nextOfChange,
 };
-
-/** In order: what is begun, trees to keep and remove, the base, the tree to make. */
-function owedOfChange(state: ChangeState): readonly ChangeEffect[] {
-  const { phase } = state;
-  if (phase.at === "verify" && state.effect?.key === `run-command:${phase.pass}`) {
-    return [{ effect: "run-command", pass: phase.pass }];
-  }
-  const trees = owedTrees(state.trees);
-  const base: readonly ChangeEffect[] =
-    phase.at === "prepare" && state.base === null ? [{ effect: "take-base", from: baseFrom(state) }] : [];
-  return [
-    ...trees.filter((effect) => effect.effect !== "make-tree"),
-    ...base,
-    ...trees.filter((effect) => effect.effect === "make-tree"),
-  ];
-}
-
-/** In the user's own tree only what the run changes may be judged, so the files already dirty belong to the base. */
-function baseFrom(state: ChangeState): "tree" | "baseline" {
-  return state.isolated || state.head.origin !== "atlas" ? "baseline" : "tree";
-}

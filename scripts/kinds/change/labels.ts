@@ -26,5 +26,12 @@ export function endEvents(
 
 /** What the human may choose at the end of an interactive run. */
 export function outputOptions(state: ChangeState): readonly string[] {
-  return passOf(state) < PASSES_MAX ? ["apply", "refine", "discard"] : ["apply", "discard", "follow-up"];
+  return mayRefine(state) ? ["apply", "refine", "discard"] : ["apply", "discard", "follow-up"];
+}
+
+/** Another pass follows a coder's pass. It opens no way around the plan's gate, and runs no command that was rejected. */
+export function mayRefine(state: ChangeState): boolean {
+  const pass = passOf(state);
+  const wasCoded = state.stages.includes("CODED") || state.degraded.includes(`coder.${pass}`);
+  return pass < PASSES_MAX && wasCoded && state.command !== "rejected";
 }

@@ -1,4 +1,5 @@
 import type { Step } from "../../core/kind.ts";
+import { gasLeft } from "../../parts/gas.ts";
 import { changeSlots, isSlotName } from "../../parts/slots.ts";
 import { type ChangeState, LENSES, type Lens } from "./state.ts";
 
@@ -7,12 +8,22 @@ export function roleOf(slot: string): string {
   return isSlotName(slot) ? changeSlots[slot].by : "root";
 }
 
+/**
+ * An adopted run at INIT: its request is in hand, so INTENT_CAPTURED is recorded with the first thing handed in. Until
+ * then a resume shows the stage the original recorded, and changes nothing.
+ */
+export function isAdoptedIntake(state: ChangeState): boolean {
+  return state.phase.at === "intake" && state.head.origin !== "atlas";
+}
+
 /** Slots the run waits for now. */
 export function wantedSlots(state: ChangeState): readonly string[] {
   const { phase } = state;
   switch (phase.at) {
     case "recover":
       return ["packet"];
+    case "intake":
+      return isAdoptedIntake(state) ? ["triage"] : [];
     case "triage":
       return ["triage"];
     case "scout":
@@ -39,6 +50,8 @@ export function nextOfChange(state: ChangeState): Step {
   switch (phase.at) {
     case "recover":
       return { step: "submit", slot: "packet", recipe: "packet" };
+    case "intake":
+      return isAdoptedIntake(state) ? { step: "submit", slot: "triage", recipe: "triage" } : { step: "settle" };
     case "triage":
       return { step: "submit", slot: "triage", recipe: "triage" };
     case "plan":
@@ -63,5 +76,6 @@ function dispatchOrAwait(state: ChangeState): Step {
   if (unstarted.length > 0) return { step: "dispatch", leases: unstarted };
   const out = slots.filter((_slot, index) => leases[index] !== undefined);
   const missing = slots.filter((_slot, index) => leases[index] === undefined);
-  return missing.length > 0 ? { step: "hand-out", slots: missing } : { step: "await", slots: out };
+  const mayHandOut = missing.length > 0 && (out.length === 0 || gasLeft(state.gas) > 0);
+  return mayHandOut ? { step: "hand-out", slots: missing } : { step: "await", slots: out };
 }

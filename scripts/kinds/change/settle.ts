@@ -5,6 +5,8 @@ import type { GateName } from "../../parts/gate.ts";
 import { owedTrees, readyTree } from "../../parts/tree.ts";
 import type { ChangeEvent } from "./events.ts";
 import { endEvents, outputOptions } from "./labels.ts";
+import { isAdoptedIntake } from "./next.ts";
+import { isProductLost } from "./product.ts";
 import type { ChangeState, Label, Phase } from "./state.ts";
 
 export function decideSettle(state: ChangeState, moment: Moment): NonEmpty<ChangeEvent> | null {
@@ -12,7 +14,9 @@ export function decideSettle(state: ChangeState, moment: Moment): NonEmpty<Chang
   const { phase } = state;
   switch (phase.at) {
     case "intake":
-      return [{ type: "stage", stage: "INTENT_CAPTURED" }];
+      return isAdoptedIntake(state) ? null : [{ type: "stage", stage: "INTENT_CAPTURED" }];
+    case "triage":
+      return "triage.0" in state.filled ? [{ type: "stage", stage: "TRIAGED" }] : null;
     case "clarify":
       return state.missing.length === 0 ? [{ type: "stage", stage: "CLARIFY" }] : ask(moment, "clarify", ["text"]);
     case "pre-code":
@@ -23,9 +27,12 @@ export function decideSettle(state: ChangeState, moment: Moment): NonEmpty<Chang
         phase.adjusted ? ["approve", "cancel"] : ["approve", "adjust", "cancel"],
       );
     case "approve":
+      // Trees of a dead turn first: what they hold decides whether there is anything to run a command on.
+      if (owedTrees(state.trees).length > 0) return null;
+      if (isProductLost(state)) return endEvents(state, "UNVERIFIED", ["product.left"], moment);
       return askOrDefault(state, moment, "approve-command", ["approve", "reject"]);
     case "prepare":
-      return prepare(state);
+      return prepare(state, moment);
     case "judged": {
       if (phase.refine) return [{ type: "stage", stage: "REFINE" }];
       const { label, reasons } = labelOf(state, phase);
@@ -39,8 +46,10 @@ export function decideSettle(state: ChangeState, moment: Moment): NonEmpty<Chang
 }
 
 /** Trees that must be kept or removed come first (they are owed effects), then the base, then the new tree. */
-function prepare(state: ChangeState): NonEmpty<ChangeEvent> | null {
-  if (owedTrees(state.trees).length > 0 || state.base === null) return null;
+function prepare(state: ChangeState, moment: Moment): NonEmpty<ChangeEvent> | null {
+  if (owedTrees(state.trees).length > 0) return null;
+  if (isProductLost(state)) return endEvents(state, "UNVERIFIED", ["product.left"], moment);
+  if (state.base === null) return null;
   if (!state.isolated) return [{ type: "prepared", tree: null }];
   const ready = readyTree(state.trees);
   if (ready !== null) return [{ type: "prepared", tree: ready.name }];
@@ -73,7 +82,9 @@ function labelOf(
   if (state.rolledBack) return { label: "UNVERIFIED", reasons: ["rolled.back"] };
   if (state.command === "rejected") return { label: "UNVERIFIED", reasons: ["command.rejected"] };
   const judgement = state.judgements.findLast((one) => one.pass === phase.pass);
-  if (judgement !== undefined) return { label: judgement.label, reasons: judgement.reasons };
+  // Never silent: what was given up on the way is said beside the verdict.
+  const given = state.degraded.includes("scout.0") ? ["scout.degraded"] : [];
+  if (judgement !== undefined) return { label: judgement.label, reasons: [...judgement.reasons, ...given] };
   if (state.degraded.includes(`coder.${phase.pass}`)) return { label: "UNVERIFIED", reasons: ["coder.failed"] };
   return { label: "UNVERIFIED", reasons: ["adopted.unjudged"] };
 }

@@ -120,6 +120,15 @@ export function filledKey(slot: string, pass: Pass): string {
   return `${slot}.${pass}`;
 }
 
+/** What was taken last for a slot, of whatever pass; null: nothing yet. */
+export function lastFilled(state: ChangeState, slot: string): Filled | null {
+  for (const pass of [2, 1, 0] as const) {
+    const filled = state.filled[filledKey(slot, pass)];
+    if (filled !== undefined) return filled;
+  }
+  return null;
+}
+
 /** The refine pass the run stands in. */
 export function passOf(state: ChangeState): Pass {
   const { phase } = state;

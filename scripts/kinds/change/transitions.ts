@@ -47,6 +47,7 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
         : phaseAfter(event.stage, event.pass, event.hasCommand),
   },
   intake: {
+    filled: (_state, phase) => phase,
     stage: (state, phase, event) => {
       if (event.stage === "INIT") return phase;
       if (event.stage !== "INTENT_CAPTURED") return illegal(phase, `stage ${event.stage}`);

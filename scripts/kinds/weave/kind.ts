@@ -32,6 +32,25 @@ export type WeaveEvent =
     }
   | { readonly type: "ended"; readonly status: "unverified" | "abandoned" };
 
+/** Every event this release can fold; the compiler keeps it whole. */
+const weaveEvents: Readonly<Record<WeaveEvent["type"], true>> = {
+  born: true,
+  claimed: true,
+  released: true,
+  abandoned: true,
+  forked: true,
+  "tree-wanted": true,
+  "tree-ready": true,
+  "tree-staled": true,
+  "tree-kept": true,
+  "tree-removed": true,
+  "tree-left": true,
+  "effect-began": true,
+  "effect-ended": true,
+  "graph-adopted": true,
+  ended: true,
+};
+
 export interface WeaveState {
   readonly head: Head;
   readonly stage: WeaveStage | "unknown" | null;
@@ -59,6 +78,7 @@ export const weave: RunKind<WeaveState, WeaveCommand, WeaveEvent, TreeEffect> = 
     trees: NO_TREES,
     effect: null,
   }),
+  knows: (type) => Object.hasOwn(weaveEvents, type),
   apply(before, event, mark) {
     const state = { ...before, head: applyHead(before.head, event, mark) };
     switch (event.type) {

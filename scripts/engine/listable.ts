@@ -1,0 +1,40 @@
+/** What stands in the way of reading a place or a run, named before anything is read or written there. */
+import { join } from "node:path";
+import type { RefusalCode } from "../core/result.ts";
+import { entryKind, errno, failure } from "../platform/files.ts";
+import type { Place } from "../platform/places.ts";
+import type { Engine } from "./context.ts";
+import type { RunFolder } from "./ledger.ts";
+
+/** A place that may not be read is said to be one: it is not empty. */
+export function asListable(engine: Engine, place: Place): Place {
+  return !place.trusted || canList(engine, place.atlas) ? place : { ...place, trusted: false, why: "unreadable" };
+}
+
+/** False: we have no right to. Throws for a failing disk. */
+export function canList(engine: Engine, folder: string): boolean {
+  try {
+    engine.fs.readdirSync(folder);
+    return true;
+  } catch (error) {
+    const code = errno(error);
+    if (code === "EACCES" || code === "EPERM") return false;
+    throw failure(error, folder);
+  }
+}
+
+/** Folders of a run that its commands write into: a link there would lead every write out of the run. */
+const partNames = ["artifacts", "results", "packets", "worktree", "git"] as const;
+
+/** The first folder of a run that is something else; null: all are folders or not there yet. */
+export function oddPart(
+  engine: Engine,
+  folder: RunFolder,
+): { readonly code: RefusalCode; readonly reason: string } | null {
+  for (const name of partNames) {
+    const kind = entryKind(engine.fs, join(folder.ledger, name));
+    if (kind === "link") return { code: "ledger.linked", reason: `${name} is a link` };
+    if (kind !== "folder" && kind !== "absent") return { code: "ledger.bad_folder", reason: `${name} is no folder` };
+  }
+  return null;
+}
