@@ -1,5 +1,6 @@
 /** The packets of live leases: written before the instruction that names them is printed, and never changed after. */
 import { join } from "node:path";
+import { leaseFileBase } from "../core/lease-file.ts";
 import { agentPrompt, coderPacket, criticPacket, scoutPacket } from "../kinds/change/agent-packet.ts";
 import { check } from "../kinds/change/doors.ts";
 import type { AgentPacket } from "../kinds/change/packet-sheet.ts";
@@ -16,14 +17,14 @@ import { snapshotsOf, workRoot } from "./effects.ts";
 import { readEvidence, verdictOf } from "./judge.ts";
 import type { Loaded } from "./ledger.ts";
 import { readPacket } from "./packets.ts";
-import { doorContext, leaseBase, resultsOf } from "./results.ts";
+import { doorContext, resultsOf } from "./results.ts";
 
 const filesMax = 40;
 const noTree = "0".repeat(40);
 
 /** Absolute path of the packet of a lease. */
 export function packetPath(loaded: Loaded, lease: string): string {
-  return join(loaded.folder.ledger, "packets", leaseBase(lease), "packet.md");
+  return join(loaded.folder.ledger, "packets", leaseFileBase(lease), "packet.md");
 }
 
 /** The one-line prompt for an agent of a lease. */

@@ -1,7 +1,9 @@
 /** What every command that changed something ends with: settle, hand out, write what the instruction names, print it. */
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Instruction } from "../core/kind.ts";
 import { ok, type Refusal, type Result } from "../core/result.ts";
+import { change } from "../kinds/change/kind.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { patchBetween } from "../platform/changes.ts";
 import { replaceFile } from "../platform/files.ts";
@@ -24,16 +26,21 @@ export interface Proceeded {
 }
 
 const roundsMax = 50;
+const awaitLookMs = 250;
 
 export interface Wish {
   readonly claim: string | null;
   /** How long a running command may be waited for. */
   readonly waitMs?: number;
+  /** How long an agent at work may be waited for, until something of it changes. */
+  readonly awaitMs?: number;
   /** Print only work handed out now: what was printed before is in somebody's hands. Default: all that never started. */
   readonly onlyNew?: boolean;
 }
 
 export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Promise<Result<Proceeded, Refusal>> {
+  const begunMs = performance.now();
+  let waitedMs = 0;
   const settling: Settling = {
     engine,
     folder,
@@ -49,17 +56,24 @@ export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Pr
   }
   const did: string[] = [];
   const before = new Set((first.value as Loaded<ChangeState>).state.leases.live.map((lease) => lease.lease));
-  for (let round = 0; round < roundsMax; round += 1) {
-    const settled = await settleChange(settling);
+  for (let round = 0; round < roundsMax; ) {
+    const settled = await settleChange({ ...settling, now: settling.now + waitedMs });
     if (!settled.ok) return settled;
     did.push(...settled.value.did);
     const handed = decideAs(engine, folder, wish.claim, { do: "hand-out" });
     if (!handed.ok) return handed;
     if (!handed.value.recorded) {
+      const leftMs = (wish.awaitMs ?? 0) - waitedMs;
+      if (did.length === 0 && leftMs > 0 && change.next(handed.value.loaded.state).step === "await") {
+        await sleep(Math.min(awaitLookMs, leftMs));
+        waitedMs = Math.ceil(performance.now() - begunMs);
+        continue;
+      }
       return conclude(engine, handed.value.loaded, did, wish.onlyNew === true ? before : new Set());
     }
     const leases = handed.value.loaded.state.leases.live.filter((lease) => !lease.started).map((lease) => lease.lease);
     did.push(`handed out ${leases.join(" ")}`);
+    round += 1;
   }
   throw new Error(`run ${folder.id} does not come to rest`);
 }

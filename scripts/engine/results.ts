@@ -3,6 +3,7 @@
  * proves nothing until it has passed its slot's door.
  */
 import { join } from "node:path";
+import { leaseFileBase } from "../core/lease-file.ts";
 import type { RefusalCode, Result } from "../core/result.ts";
 import { ok, refuse } from "../core/result.ts";
 import type { ChangeCommand } from "../kinds/change/decide.ts";
@@ -27,13 +28,8 @@ export type Probe =
   /** `final`: a hook saw the agent end, so nothing better will come. */
   | { readonly is: "malformed"; readonly code: RefusalCode; readonly final: boolean };
 
-/** `<slot>.<attempt>.<epoch>`: the base name of a lease's files. */
-export function leaseBase(lease: string): string {
-  return lease.replace(/[#@/]/g, ".");
-}
-
 export function resultPath(folder: RunFolder, lease: string): string {
-  return join(folder.ledger, "results", `${leaseBase(lease)}.out`);
+  return join(folder.ledger, "results", `${leaseFileBase(lease)}.out`);
 }
 
 /** What lies there as result of a slot's n-th lease, of whatever epoch it was. */
@@ -125,7 +121,7 @@ export function writeMarks(engine: Engine, loaded: Loaded<ChangeState>, awaited:
   const wanted = new Map<string, string>();
   for (const { lease, slot, role } of loaded.state.leases.live) {
     const epoch = Number(lease.slice(lease.lastIndexOf("@") + 1));
-    wanted.set(`${leaseBase(lease)}.lease`, JSON.stringify({ lease, slot, role, epoch }));
+    wanted.set(`${leaseFileBase(lease)}.lease`, JSON.stringify({ lease, slot, role, epoch }));
   }
   if (awaited !== null) wanted.set(`${awaited}.submit`, "");
   for (const name of listFolder(engine.fs, results)) {

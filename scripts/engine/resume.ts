@@ -95,7 +95,7 @@ export async function resumeRun(
     if (!redone.ok) return redone;
     did.push(`ended the lease of ${wish.redo} (redo)`);
   }
-  const proceeded = await proceed(engine, folder, { claim: token, waitMs: wish.waitMs });
+  const proceeded = await proceed(engine, folder, { claim: token, waitMs: wish.waitMs, awaitMs: wish.waitMs });
   if (!proceeded.ok) return proceeded;
   return withId(ok({ ...proceeded.value, did: [...did, ...proceeded.value.did] }), folder);
 }

@@ -30,11 +30,6 @@ export function leaseOfMessage(text: string): (LeaseLine & { readonly body: stri
   return line === null ? null : { ...line, body: unfenced(whole.slice(0, Math.max(0, cut))) };
 }
 
-/** The base name of a lease's files in `results/`: `<slot>.<attempt>.<epoch>`. */
-export function leaseFileBase(lease: string): string {
-  return lease.replace(/[#@/]/g, ".");
-}
-
 /** A role as a host names it: `atlas:elite-coder` and `elite-coder` are one. */
 export function roleOf(agentType: string): string {
   return agentType.replace(/^[^:]*:/, "");
