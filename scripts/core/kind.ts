@@ -1,5 +1,6 @@
 import type { EpochMs } from "./ids.ts";
 import type { NonEmpty, Refusal, Result } from "./result.ts";
+import type { Shape } from "./shape.ts";
 
 /** Captured once per command and passed down as a value: the pure floors have no clock and no randomness. */
 export interface Moment {
@@ -89,8 +90,8 @@ export interface RunKind<S, C, E extends EventBase, F> {
   readonly name: string;
   readonly version: number;
   initial(): S;
-  /** False for an event of a newer atlas: its run is listed as newer, never as damaged. */
-  knows(type: string): boolean;
+  /** Of every event it folds. An event without one is of a newer atlas: its run is listed as newer, never as damaged. */
+  readonly shapes: Readonly<Record<string, Shape>>;
   /** Total over legal histories; throws `IllegalEvent` on any other. */
   apply(state: S, event: E, mark: LineMark): S;
   /** The events of ONE line, or why not. An empty decision is `null`: nothing to record. */

@@ -23,7 +23,7 @@ import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
 import { type ArtifactName, artifactPath } from "./artifacts.ts";
 import type { Engine } from "./context.ts";
-import { kindNamed } from "./kinds.ts";
+import { kindNamed, mustFit } from "./kinds.ts";
 import type { RunFolder } from "./ledger.ts";
 
 export interface NewRun {
@@ -93,6 +93,7 @@ function sweep(fs: FileSystem, building: string): void {
 function checkLegal(events: NonEmpty<EventBase>): void {
   const kind = kindNamed((events[0] as { kind?: string }).kind ?? "");
   if (kind === null) throw new Error("a run without a kind");
+  mustFit(kind, events);
   events.reduce((state, event) => kind.apply(state, event, { sum: NO_SUM, ts: "" }), kind.initial());
 }
 

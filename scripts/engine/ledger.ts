@@ -15,7 +15,7 @@ import {
 import { readBounded, readPrefix, replaceView } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
-import { type AnyKind, type AnyState, kindNamed } from "./kinds.ts";
+import { type AnyKind, type AnyState, kindNamed, unfit } from "./kinds.ts";
 import { LOG_NAME, readLog } from "./log.ts";
 
 /** Where a run's files lie. `ledger` is the run's folder, or `adopted/` below a foreign one. */
@@ -136,9 +136,8 @@ function foldLines(
       }
       const newer = newerVersion(line, kind);
       if (newer !== null) return unreadable("ledger.newer", newer, seq);
-      const unknown = line.events.find((event) => kind?.knows(event.type) === false);
-      if (unknown !== undefined)
-        return unreadable("ledger.newer", `event "${safeWord(unknown.type)}" is not known`, seq);
+      const odd = oddEvent(kind, line);
+      if (odd !== null) return unreadable(odd.code, odd.reason, seq);
       for (const event of line.events) state = kind.apply(state as AnyState, event, line);
       seq = line.seq;
     } catch (error) {
@@ -150,6 +149,17 @@ function foldLines(
   }
   if (id !== folder.id) return unreadable("ledger.foreign_id", "its lines belong to another run id", seq);
   return { ok: true, loaded: { folder, kind: kind as AnyKind, state: state as AnyState, headline, tip } };
+}
+
+function oddEvent(kind: AnyKind, line: Line<EventBase>): Pick<Unreadable, "code" | "reason"> | null {
+  for (const event of line.events) {
+    const why = unfit(kind, event);
+    if (why === null) continue;
+    const name = `event "${safeWord(event.type)}" of line ${line.seq}`;
+    if (why === "newer") return { code: "ledger.newer", reason: `${name} is not known` };
+    return { code: "ledger.malformed", reason: `${name} has an odd field ${why.field}` };
+  }
+  return null;
 }
 
 /** A fork holds its parent's lines unchanged; the line after them gives the id that is valid from there. */

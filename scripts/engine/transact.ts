@@ -6,7 +6,7 @@ import { LINE_VERSION, type Line, sealLine } from "../core/line.ts";
 import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import { sha256 } from "../platform/hash.ts";
 import type { Engine } from "./context.ts";
-import type { AnyState } from "./kinds.ts";
+import { type AnyState, mustFit } from "./kinds.ts";
 import { type Loaded, loadRun, type RunFolder, refuseUnreadable, withLine, writeSnapshot } from "./ledger.ts";
 import { appendLine } from "./log.ts";
 import { writeViews } from "./views.ts";
@@ -71,6 +71,7 @@ function append(engine: Engine, loaded: Loaded, events: NonEmpty<EventBase>): Lo
   };
   const { text, sum } = sealLine(body, sha256);
   const line: Line<EventBase> = { ...body, sum };
+  mustFit(loaded.kind, events);
   // The kind folds the line before it is written: an illegal one never lands.
   const after = withLine(loaded, line, loaded.tip.offset);
   const last = events.some((event) => event.type === "abandoned");

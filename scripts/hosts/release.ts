@@ -6,10 +6,11 @@
  */
 import { constants } from "node:fs";
 import type { HeadEvent } from "../core/head.ts";
-import { LINE_VERSION, sealLine } from "../core/line.ts";
+import { LINE_VERSION, readChain, sealLine } from "../core/line.ts";
+import { readBounded } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
-import type { PeekedRun } from "../platform/peek.ts";
+import { HOOK_LOG_BYTES_MAX, type PeekedRun } from "../platform/peek.ts";
 
 export interface Release {
   readonly reason: string;
@@ -21,7 +22,7 @@ export interface Release {
 
 /** Appends and syncs the line at the tip that was peeked; false when it is not known to be on disk. */
 export function release(fs: FileSystem, run: PeekedRun, by: Release): boolean {
-  if (run.ours === null) return false;
+  if (run.ours === null || !isProvenTip(fs, run.ours)) return false;
   const event: HeadEvent = { type: "released", epoch: run.epoch, reason: by.reason };
   const { text } = sealLine(
     {
@@ -49,6 +50,14 @@ export function release(fs: FileSystem, run: PeekedRun, by: Release): boolean {
   } finally {
     if (fd !== null) fs.closeSync(fd);
   }
+}
+
+/** A look takes sums as they stand; a line may only follow what hashes to its sum, or it would turn damage into rot. */
+function isProvenTip(fs: FileSystem, ours: NonNullable<PeekedRun["ours"]>): boolean {
+  const read = readBounded(fs, ours.log, HOOK_LOG_BYTES_MAX);
+  if (read.kind !== "file") return false;
+  const { tip, end } = readChain(read.bytes, sha256);
+  return end.at === "end" && tip.seq === ours.tip.seq && tip.sum === ours.tip.sum;
 }
 
 /** A host's word for why a session ended, or `other`. */

@@ -131,7 +131,9 @@ async function goOn(
 
 /** A host may run the hook that writes an agent's result beside the agent's return: it gets a moment to land. */
 async function awaitedPath(engine: Engine, loaded: Loaded<ChangeState>, slot: SlotName): Promise<string | null> {
-  const isOut = liveLease(loaded.state.leases, slot) !== undefined;
+  const lease = liveLease(loaded.state.leases, slot);
+  // What stands there and is no file will not become one.
+  const isOut = lease !== undefined && entryKind(engine.fs, resultPath(loaded.folder, lease.lease)) === "absent";
   for (let look = 0; ; look += 1) {
     const path = defaultPath(engine, loaded, slot);
     if (path !== null || !isOut || look === hookLooks) return path;

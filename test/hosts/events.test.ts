@@ -233,6 +233,20 @@ describe("a session's end", () => {
     expect(chain.lines.at(-1)?.events).toEqual([{ type: "released", epoch: 1, reason: "other" }]);
   });
 
+  test("adds nothing behind a line whose bytes no longer hash to its sum", () => {
+    const world = makeWorld();
+    const { log } = writeOwnRun(world.atlas, {
+      stages: ["INIT", "INTENT_CAPTURED"],
+      owner: ownerOf(process.pid, uuid),
+    });
+    const whole = readFileSync(log, "utf8");
+    const damaged = whole.replace(/"INTENT_CAPTURED"(?!.*"INTENT_CAPTURED")/s, '"INTENT_CAPTUREX"');
+    expect(damaged).not.toBe(whole);
+    writeFileSync(log, damaged);
+    send(world, "claude", "SessionEnd", { reason: "other" });
+    expect(readFileSync(log, "utf8")).toBe(damaged);
+  });
+
   test("adds nothing to a broken ledger", () => {
     const world = makeWorld();
     const { log } = writeOwnRun(world.atlas, { stages: ["INIT"], owner: ownerOf(process.pid, uuid) });
@@ -247,6 +261,14 @@ describe("a session's end", () => {
 });
 
 describe("a typed answer", () => {
+  test("stands in the session's own record too, where no repository can write", () => {
+    const world = makeWorld();
+    send(world, "claude", "SessionStart", { source: "startup" });
+    send(world, "claude", "UserPromptSubmit", { prompt: "do it: atlas 0123abcd trust" });
+    const path = join(world.state, "sessions", `${uuid}.json`);
+    expect(JSON.parse(readFileSync(path, "utf8")).typed).toEqual([{ nonce: "0123abcd", choice: "trust" }]);
+  });
+
   test.each(["claude", "kimi"] as const)("%s: is observed beside every unfinished run of ours", (host) => {
     const world = makeWorld();
     const other = "20261130t190001z-1a2b3c";

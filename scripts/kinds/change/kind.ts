@@ -6,9 +6,10 @@ import { NO_LEASES } from "../../parts/lease.ts";
 import { NO_TREES } from "../../parts/tree.ts";
 import { applyChange } from "./apply.ts";
 import { type ChangeCommand, decideChange } from "./decide.ts";
-import { CHANGE_EVENTS, type ChangeEvent } from "./events.ts";
+import type { ChangeEvent } from "./events.ts";
 import { nextOfChange } from "./next.ts";
 import { owedOfChange } from "./owed.ts";
+import { CHANGE_SHAPES } from "./shapes.ts";
 import type { ChangeEffect, ChangeState } from "./state.ts";
 
 /** One request becomes one verified, human-gated change. */
@@ -44,7 +45,7 @@ export const change: RunKind<ChangeState, ChangeCommand, ChangeEvent, ChangeEffe
     trees: NO_TREES,
     effect: null,
   }),
-  knows: (type) => Object.hasOwn(CHANGE_EVENTS, type),
+  shapes: CHANGE_SHAPES,
   apply: applyChange,
   decide: decideChange,
   owed: owedOfChange,

@@ -5,8 +5,10 @@
 import { applyHead, type Head, type HeadEvent, UNBORN } from "../../core/head.ts";
 import type { RunKind } from "../../core/kind.ts";
 import { IllegalEvent, ok } from "../../core/result.ts";
+import type { ShapesOf } from "../../core/shape.ts";
 import { applyEffect, type BeginCommand, type BegunEffect, beganEvent, type EffectEvent } from "../../parts/effect.ts";
-import type { WeaveStage } from "../../parts/stage-names.ts";
+import { EFFECT_SHAPES, HEAD_SHAPES, TREE_SHAPES } from "../../parts/shapes.ts";
+import { WEAVE_STAGES, type WeaveStage } from "../../parts/stage-names.ts";
 import {
   applyTree,
   NO_TREES,
@@ -32,23 +34,13 @@ export type WeaveEvent =
     }
   | { readonly type: "ended"; readonly status: "unverified" | "abandoned" };
 
-/** Every event this release can fold; the compiler keeps it whole. */
-const weaveEvents: Readonly<Record<WeaveEvent["type"], true>> = {
-  born: true,
-  claimed: true,
-  released: true,
-  abandoned: true,
-  forked: true,
-  "tree-wanted": true,
-  "tree-ready": true,
-  "tree-staled": true,
-  "tree-kept": true,
-  "tree-removed": true,
-  "tree-left": true,
-  "effect-began": true,
-  "effect-ended": true,
-  "graph-adopted": true,
-  ended: true,
+/** What is not here is an event of a newer atlas. */
+const weaveShapes: ShapesOf<WeaveEvent> = {
+  ...HEAD_SHAPES,
+  ...TREE_SHAPES,
+  ...EFFECT_SHAPES,
+  "graph-adopted": { stage: [...WEAVE_STAGES, "unknown"], dag: "hash", foreign: "text", losses: "texts" },
+  ended: { status: ["unverified", "abandoned"] },
 };
 
 export interface WeaveState {
@@ -78,7 +70,7 @@ export const weave: RunKind<WeaveState, WeaveCommand, WeaveEvent, TreeEffect> = 
     trees: NO_TREES,
     effect: null,
   }),
-  knows: (type) => Object.hasOwn(weaveEvents, type),
+  shapes: weaveShapes,
   apply(before, event, mark) {
     const state = { ...before, head: applyHead(before.head, event, mark) };
     switch (event.type) {

@@ -1,0 +1,53 @@
+/** The shape of every event of a change run: what is not here is an event of a newer atlas. */
+import type { ShapesOf } from "../../core/shape.ts";
+import { EFFECT_SHAPES, GRADES, HEAD_SHAPES, TREE_SHAPES } from "../../parts/shapes.ts";
+import { CHANGE_STAGES } from "../../parts/stage-names.ts";
+import type { ChangeEvent } from "./events.ts";
+
+const gates = ["clarify", "approve-command", "pre-code", "plan", "output", "gas"] as const;
+const labels = ["VERIFIED", "UNVERIFIED"] as const;
+
+export const CHANGE_SHAPES: ShapesOf<ChangeEvent> = {
+  ...HEAD_SHAPES,
+  ...TREE_SHAPES,
+  ...EFFECT_SHAPES,
+  "gas-granted": { amount: "count", why: "text" },
+  leased: { slot: "word", role: "word", lease: "lease", deadline: "text", gasLeft: "count" },
+  "lease-started": { lease: "lease" },
+  "lease-ended": { lease: "lease", why: ["timeout", "error", "refused", "taken", "lost", "redo", "moot"] },
+  asked: { gate: gates, nonce: "text", options: "texts" },
+  answered: { gate: gates, nonce: "text", choice: "text", grade: GRADES, "text?": "hash" },
+  opened: { packet: "hash", missing: "texts", assumed: "texts", hasCommand: "flag", baseline: "oid?" },
+  adopted: {
+    stage: CHANGE_STAGES,
+    pass: "pass",
+    stages: "texts",
+    packet: "hash?",
+    hasCommand: "flag",
+    baseline: "oid?",
+    losses: "texts",
+    files: "files",
+    foreign: "text",
+    trees: "paths",
+  },
+  "packet-set": { packet: "hash", assumed: "texts", hasCommand: "flag", baseline: "oid?" },
+  stage: { stage: CHANGE_STAGES },
+  filled: {
+    slot: "word",
+    pass: "pass",
+    sha256: "hash",
+    bytes: "count",
+    via: ["root", "hook", "relayed"],
+    lease: "lease?",
+    "tree?": "oid",
+  },
+  degraded: { slot: "word", pass: "pass", why: "text" },
+  based: { tree: "oid" },
+  prepared: { tree: "text?" },
+  evidence: { pass: "pass", sha256: "hash", ending: "text" },
+  "rolled-back": { to: "count", tree: "oid" },
+  "command-lost": { pass: "pass" },
+  judged: { pass: "pass", label: labels, refine: "flag", reasons: "texts", blocking: "count" },
+  labelled: { label: labels, reasons: "texts" },
+  ended: { status: ["verified", "unverified", "abandoned"], choice: "text?" },
+};
