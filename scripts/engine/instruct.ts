@@ -90,7 +90,7 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
         question: `${questionOf(step.gate, loaded.state as Partial<ChangeState>)} (${step.nonce})`,
         options: step.options,
         // Words go through a file: no text of anybody's stands in a command.
-        then: `atlas answer ${withClaim} --gate ${step.gate} --choice ${step.gate === "clarify" ? "text --text FILE" : "CHOICE"}`,
+        then: `atlas answer ${withClaim} --gate ${step.gate} --nonce ${step.nonce} --choice ${step.gate === "clarify" ? "text --text FILE" : "CHOICE"}`,
       };
     case "run":
       return { do: "run", command: `atlas ${step.verb} ${withClaim}` };

@@ -206,12 +206,13 @@ export function settleWeave(settling: Settling): Result<Settled<WeaveState>, Ref
       });
     const begun = decide({ do: "begin", key: treeEffectKey(effect), performer });
     if (!begun.ok) return begun;
+    if (!begun.value.recorded) continue;
     const outcome = perform(engine, begun.value.loaded, effect);
     if (outcome.of === "take-base" || outcome.of === "run-command" || outcome.of === "lost")
       throw new Error("not a tree's outcome");
     const ended = decide({ do: "finish", effect, outcome });
     if (!ended.ok) return ended;
-    did.push(`${treeEffectKey(effect)}${detailOf(outcome)}`);
+    if (ended.value.recorded) did.push(`${treeEffectKey(effect)}${detailOf(outcome)}`);
   }
   throw new Error(`run ${folder.id} does not come to rest`);
 }

@@ -1,7 +1,6 @@
 /** Opening a run. The same packet in the same place is a resume of the run it opened before. */
 import { join } from "node:path";
 import type { InvocationForm } from "../core/head.ts";
-import { ownRunId } from "../core/ids.ts";
 import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import type { Packet, PacketChecked } from "../kinds/change/door-packet.ts";
 import type { ChangeEvent } from "../kinds/change/events.ts";
@@ -17,7 +16,8 @@ import type { RunFolder } from "./ledger.ts";
 import { PACKET_ARTIFACT } from "./packets.ts";
 import { proceed } from "./proceed.ts";
 import { type Resumed, type ResumeWish, resumeRun } from "./resume.ts";
-import { type Found, findRuns } from "./runs.ts";
+import { type Found, findRun, findRuns } from "./runs.ts";
+import { assignId } from "./start-id.ts";
 import { load } from "./transact.ts";
 
 /** A resume of a run that is already chosen, with nothing wished for. */
@@ -68,7 +68,7 @@ export async function start(
     form === "headless" ? withDefaults(engine.fs, top ?? root, packet, checked.missing) : { packet, assumed: [] };
   const bytes = Buffer.from(`${JSON.stringify(filled.packet, null, 2)}\n`, "utf8");
   const atlas = makePlace(engine.fs, root);
-  const id = ownRunId(engine.moment.now, engine.moment.fresh("run").slice(0, 6));
+  const id = assignId(engine, atlas, digest);
   const folder: RunFolder = { id, root, atlas, ledger: join(atlas, id), adopted: false };
   const events: readonly [ChangeEvent, ...ChangeEvent[]] = [
     {
@@ -102,7 +102,11 @@ export async function start(
     { type: "stage", stage: "INIT" },
   ];
   const born = bear(engine, { folder, events, intent: packet.intent, artifacts: [{ name: PACKET_ARTIFACT, bytes }] });
-  if (!born.ok) return born;
+  if (!born.ok) {
+    // Another start of the same packet was first: this one is its resume.
+    const twin = born.error.code === "run.exists" ? findRun(engine, id) : null;
+    return twin === null ? born : resumeRun(engine, found, twin, plainResume);
+  }
   const opened = load(engine, folder);
   if (!opened.ok) return opened;
   const proceeded = await proceed(engine, folder, { claim: tokenOf(opened.value) });

@@ -2,11 +2,12 @@
  * The words about a run that may be said to a model. A ledger is untrusted input: whatever it holds is mapped onto
  * these lists or becomes "unknown", never repeated.
  */
+import { CHANGE_STAGES, WEAVE_STAGES } from "../core/stage-names.ts";
 
 /** Stages counted as progress, in order; a pass of REFINE takes the later ones back and is counted apart. */
 const countedStages: Readonly<Record<string, readonly string[]>> = {
-  change: ["INIT", "INTENT_CAPTURED", "CLARIFY", "TRIAGED", "GROUNDED", "CODED", "VERIFIED", "OUTPUT"],
-  weave: ["DECOMPOSED", "BUDGETED", "SCHEDULE", "INTEGRATE", "AGGREGATE", "OUTPUT"],
+  change: CHANGE_STAGES.filter((stage) => stage !== "REFINE"),
+  weave: WEAVE_STAGES,
 };
 
 const spokenStages = new Set(["REFINE", ...Object.values(countedStages).flat()]);

@@ -58,12 +58,14 @@ function answerCommand(
   choice: string,
 ): Result<AnswerCommand, Refusal> {
   const { open } = loaded.state.gates;
+  const meant = given.text("nonce");
   const nonce = open?.gate === gate ? open.nonce : "";
   const command: AnswerCommand = {
     do: "answer",
     gate,
     choice,
     grade: gradeOfAnswer(engine, loaded.folder, nonce, choice),
+    ...(meant === null ? {} : { nonce: meant }),
   };
   if (gate === "pre-code" && choice === "approve" && !loaded.state.isolated) {
     const holder = treeHolder(engine, loaded.folder.id, loaded);

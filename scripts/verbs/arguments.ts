@@ -26,7 +26,7 @@ const own: Readonly<Record<string, Readonly<Record<string, { readonly type: "str
   start: { packet: { type: "string" }, text: { type: "string" }, headless: { type: "boolean" } },
   next: {},
   submit: { slot: { type: "string" }, file: { type: "string" }, failed: { type: "string" } },
-  answer: { gate: { type: "string" }, choice: { type: "string" }, text: { type: "string" } },
+  answer: { gate: { type: "string" }, nonce: { type: "string" }, choice: { type: "string" }, text: { type: "string" } },
   verify: { timeout: { type: "string" }, background: { type: "boolean" } },
   abandon: { "take-over": { type: "boolean" } },
   clean: { "dry-run": { type: "boolean" }, "drop-kept": { type: "string" } },

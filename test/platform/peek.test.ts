@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RunId } from "../../scripts/core/ids.ts";
 import type { Owner } from "../../scripts/core/owner.ts";
-import { CHANGE_STAGES, WEAVE_STAGES } from "../../scripts/parts/stage-names.ts";
+import { CHANGE_STAGES, WEAVE_STAGES } from "../../scripts/core/stage-names.ts";
 import { type FileSystem, realFileSystem } from "../../scripts/platform/fs.ts";
 import { peekRun, peekUnfinished, unfinishedIds } from "../../scripts/platform/peek.ts";
 import { progressOf, spokenKind, spokenStage } from "../../scripts/platform/spoken.ts";

@@ -56,7 +56,7 @@ export interface OwnRun {
 export const RUN = "20261130t190000z-1a2b3c";
 
 export function bornEvent(kind: string, origin: "atlas" | "kimi-atlas" = "atlas"): LineSpec["events"][number] {
-  return { type: "born", kind, origin, form: "interactive", digest: "d", root: "/", commonDir: null };
+  return { type: "born", kind, origin, form: "interactive", digest: "d", root: "/", top: null, commonDir: null };
 }
 
 export function claimedEvent(owner: Owner, epoch = 1): HeadEvent & Record<string, unknown> {

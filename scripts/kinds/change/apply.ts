@@ -3,11 +3,11 @@
  * gates, trees, effects) are folded by that part.
  */
 import { applyHead } from "../../core/head.ts";
+import type { ChangeStage } from "../../core/stage-names.ts";
 import { applyEffect } from "../../parts/effect.ts";
 import { applyGas } from "../../parts/gas.ts";
 import { applyGate } from "../../parts/gate.ts";
 import { applyLease, orphanLeases } from "../../parts/lease.ts";
-import type { ChangeStage } from "../../parts/stage-names.ts";
 import { applyTree } from "../../parts/tree.ts";
 import type { ChangeEvent } from "./events.ts";
 import { isProduct, isProductLost, isWritten, PRODUCT } from "./product.ts";

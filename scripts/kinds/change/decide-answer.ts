@@ -10,6 +10,8 @@ export interface AnswerCommand {
   readonly gate: string;
   readonly choice: string;
   readonly grade: Grade;
+  /** The opening of the gate that is meant: a late duplicate must not answer the next one. */
+  readonly nonce?: string;
   /** sha-256 of the text handed in with the answer. */
   readonly text?: string;
   /** The packet completed with a clarification. */
@@ -26,6 +28,13 @@ export function decideAnswer(
 ): Result<NonEmpty<ChangeEvent> | null, Refusal> {
   const { gate, choice, grade } = command;
   const { open, answers } = state.gates;
+  if (command.nonce !== undefined && open?.nonce !== command.nonce) {
+    const before = answers.find((answer) => answer.nonce === command.nonce);
+    if (before?.choice === choice) return ok(null);
+    return before === undefined
+      ? refuse("gate.not_open", `gate ${gate} is not open under that nonce`, "atlas next")
+      : refuse("gate.answered", `that opening of gate ${gate} was answered "${before.choice}" already`, "atlas next");
+  }
   if (open === null || open.gate !== gate) {
     const last = answers.findLast((answer) => answer.gate === gate);
     if (last !== undefined && last.choice === choice) return ok(null);

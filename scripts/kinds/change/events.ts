@@ -1,10 +1,10 @@
 import type { HeadEvent } from "../../core/head.ts";
+import type { ChangeStage } from "../../core/stage-names.ts";
 import type { EffectEvent } from "../../parts/effect.ts";
 import type { GasEvent } from "../../parts/gas.ts";
 import type { GateEvent } from "../../parts/gate.ts";
 import type { LeaseEvent } from "../../parts/lease.ts";
 import type { Pass } from "../../parts/passes.ts";
-import type { ChangeStage } from "../../parts/stage-names.ts";
 import type { TreeEvent } from "../../parts/tree.ts";
 import type { EndStatus, Label } from "./state.ts";
 

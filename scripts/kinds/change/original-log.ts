@@ -3,8 +3,8 @@
  * a damaged line is counted and passed over, and a whole record that was appended to a fragment is found again.
  */
 import { isIsoTime } from "../../core/order.ts";
+import { isStageName, isWeaveStage, type StageName } from "../../core/stage-names.ts";
 import { isBlankByte, isRecord, parseTolerant } from "../../core/tolerant-json.ts";
-import { isStageName, isWeaveStage, type StageName } from "../../parts/stage-names.ts";
 
 /** Far above any line of the original; longer ones are damage. */
 export const ORIGINAL_LINE_BYTES_MAX = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** The original's `state.json`: a projection of its log, and the only place of the frozen packet. Read field by field. */
 import { isIsoTime } from "../../core/order.ts";
+import { isStageName, type StageName } from "../../core/stage-names.ts";
 import { isRecord, isTextList, parseTolerant } from "../../core/tolerant-json.ts";
-import { isStageName, type StageName } from "../../parts/stage-names.ts";
 import { asSha, asStage, type PendingRollback, type ReadStage } from "./original-log.ts";
 
 export type StateDamage = "state-missing" | "state-empty" | "state-torn" | "state-shape";

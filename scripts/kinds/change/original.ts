@@ -5,7 +5,7 @@
  */
 import { isRunId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";
-import { isWeaveStage, type StageName } from "../../parts/stage-names.ts";
+import { isWeaveStage, type StageName } from "../../core/stage-names.ts";
 import {
   hasWeaveStage,
   type OriginalLog,

@@ -1,5 +1,5 @@
 /** The work an adopted run had finished when its turn died: it lies in the tree of the original, and is carried on. */
-import type { ChangeStage } from "../../parts/stage-names.ts";
+import type { ChangeStage } from "../../core/stage-names.ts";
 import type { ChangeState } from "./state.ts";
 
 /** Where the original's isolated runs work, below their folder. */

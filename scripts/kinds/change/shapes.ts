@@ -1,7 +1,7 @@
 /** The shape of every event of a change run: what is not here is an event of a newer atlas. */
 import type { ShapesOf } from "../../core/shape.ts";
+import { CHANGE_STAGES } from "../../core/stage-names.ts";
 import { EFFECT_SHAPES, GRADES, HEAD_SHAPES, TREE_SHAPES } from "../../parts/shapes.ts";
-import { CHANGE_STAGES } from "../../parts/stage-names.ts";
 import type { ChangeEvent } from "./events.ts";
 
 const gates = ["clarify", "approve-command", "pre-code", "plan", "output", "gas"] as const;

@@ -1,11 +1,11 @@
 /** What a change run is, as data. Each phase holds exactly what that phase has. */
 import type { Head, InvocationForm } from "../../core/head.ts";
+import type { ChangeStage } from "../../core/stage-names.ts";
 import type { BegunEffect } from "../../parts/effect.ts";
 import type { Gas } from "../../parts/gas.ts";
 import type { Gates } from "../../parts/gate.ts";
 import type { Leases } from "../../parts/lease.ts";
 import type { Pass } from "../../parts/passes.ts";
-import type { ChangeStage } from "../../parts/stage-names.ts";
 import { type TreeEffect, type Trees, treeEffectKey } from "../../parts/tree.ts";
 
 export type Lens = "correctness" | "code-quality" | "security";

@@ -2,9 +2,9 @@
  * The legal transitions of a change run, phase by event, as one table. Whatever is not listed throws, naming both.
  */
 import { IllegalEvent } from "../../core/result.ts";
+import type { ChangeStage } from "../../core/stage-names.ts";
 import { isBadEnd } from "../../parts/lease.ts";
 import { nextPass, type Pass } from "../../parts/passes.ts";
-import type { ChangeStage } from "../../parts/stage-names.ts";
 import type { ChangeEvent } from "./events.ts";
 import { type ChangeState, filledKey, LENSES, type Lens, type Phase, passOf } from "./state.ts";
 

@@ -6,9 +6,9 @@ import { applyHead, type Head, type HeadEvent, UNBORN } from "../../core/head.ts
 import type { RunKind } from "../../core/kind.ts";
 import { IllegalEvent, ok } from "../../core/result.ts";
 import type { ShapesOf } from "../../core/shape.ts";
+import { WEAVE_STAGES, type WeaveStage } from "../../core/stage-names.ts";
 import { applyEffect, type BeginCommand, type BegunEffect, beganEvent, type EffectEvent } from "../../parts/effect.ts";
 import { EFFECT_SHAPES, HEAD_SHAPES, TREE_SHAPES } from "../../parts/shapes.ts";
-import { WEAVE_STAGES, type WeaveStage } from "../../parts/stage-names.ts";
 import {
   applyTree,
   NO_TREES,
@@ -17,6 +17,7 @@ import {
   type TreeEvent,
   type TreeOutcome,
   type Trees,
+  treeEffectKey,
   treeEnd,
 } from "../../parts/tree.ts";
 
@@ -102,8 +103,13 @@ export const weave: RunKind<WeaveState, WeaveCommand, WeaveEvent, TreeEffect> = 
     }
   },
   decide(state, command) {
-    if (command.do === "begin") return ok([beganEvent(command, state.head.epoch)]);
-    return ok(command.do === "finish" ? treeEnd(command.effect, command.outcome) : null);
+    // Another command of ours may have come first: then there is nothing to begin or to finish any more.
+    if (command.do === "begin") {
+      const isOwed = owedTrees(state.trees).some((effect) => treeEffectKey(effect) === command.key);
+      return ok(isOwed ? [beganEvent(command, state.head.epoch)] : null);
+    }
+    if (command.do !== "finish" || state.effect?.key !== treeEffectKey(command.effect)) return ok(null);
+    return ok(treeEnd(command.effect, command.outcome));
   },
   owed: (state) => (state.ended === null ? owedTrees(state.trees) : []),
   next: (state) =>

@@ -30,9 +30,14 @@ const parts = [
 
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = keptFolder("atlas-plugin-");
-  for (const part of parts) cpSync(join(repositoryRoot, part), join(folder.path, part), { recursive: true });
-  await buildBundles(repositoryRoot, join(folder.path, "dist"));
-  project.provide("clients", installClients());
+  try {
+    for (const part of parts) cpSync(join(repositoryRoot, part), join(folder.path, part), { recursive: true });
+    await buildBundles(repositoryRoot, join(folder.path, "dist"));
+    project.provide("clients", installClients());
+  } catch (error) {
+    folder.remove();
+    throw error;
+  }
   project.provide("plugin", folder.path);
   return folder.remove;
 }

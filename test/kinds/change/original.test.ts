@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isChangeStage, isStageName } from "../../../scripts/core/stage-names.ts";
 import { type OriginalRun, type ReadableOriginal, readOriginalRun } from "../../../scripts/kinds/change/original.ts";
 import { isOriginalLog } from "../../../scripts/kinds/change/original-log.ts";
-import { isChangeStage, isStageName } from "../../../scripts/parts/stage-names.ts";
 import {
   bytesOf,
   expectedOf,
