@@ -7,6 +7,7 @@ import type { ChangeState } from "../kinds/change/state.ts";
 import { checkForeign } from "./adopt.ts";
 import type { Engine } from "./context.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
+import { checkPlace } from "./moved.ts";
 import { checkClaim } from "./owning.ts";
 import { type Transaction, transact } from "./transact.ts";
 
@@ -30,6 +31,8 @@ export function decideAs(
     if (!run.ok) return run;
     const claimed = checkClaim(engine, loaded, claim);
     if (!claimed.ok) return claimed;
+    const here = checkPlace(engine, loaded);
+    if (!here.ok) return here;
     const foreign = checkForeign(engine, loaded);
     if (!foreign.ok) return foreign;
     const made = typeof command === "function" ? command(run.value) : ok(command);

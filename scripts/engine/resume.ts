@@ -10,6 +10,7 @@ import { changeOf, decideAs, tokenOf } from "./change-run.ts";
 import type { Engine } from "./context.ts";
 import { requireTrust, requireWord } from "./human.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
+import { checkPlace } from "./moved.ts";
 import { claimEvent, ownership, refuseOwned } from "./owning.ts";
 import { conclude, type Proceeded, proceed } from "./proceed.ts";
 import { type Found, type FoundRun, findRun, findRuns } from "./runs.ts";
@@ -81,6 +82,8 @@ export async function resumeRun(
   const read = load(engine, folder);
   if (!read.ok) return read;
   if (read.value.headline.terminal) return withId(conclude(engine, read.value, did), folder);
+  const here = checkPlace(engine, read.value);
+  if (!here.ok) return here;
   const foreign = checkForeign(engine, read.value);
   if (!foreign.ok) {
     if (!wish.readopt) return foreign;

@@ -2,6 +2,7 @@ import { refuse } from "../core/result.ts";
 import { checkForeign } from "../engine/adopt.ts";
 import { tokenOf } from "../engine/change-run.ts";
 import type { Engine } from "../engine/context.ts";
+import { checkPlace } from "../engine/moved.ts";
 import { checkClaim, ownership, refuseOwned } from "../engine/owning.ts";
 import { conclude } from "../engine/proceed.ts";
 import type { Arguments } from "./arguments.ts";
@@ -31,6 +32,8 @@ export function next(engine: Engine, given: Arguments): Outcome {
         return done({ run: loaded.folder.id, next: again }, sayInstruction(again));
       }
     }
+    const here = checkPlace(engine, loaded);
+    if (!here.ok) return refused(here.error);
     const foreign = checkForeign(engine, loaded);
     if (!foreign.ok) return refused(foreign.error);
   } else if (claim !== null && claim !== tokenOf(loaded)) {

@@ -9,13 +9,15 @@ import type { CliResult } from "./run-cli.ts";
 const program = `
 const { spawnSync } = require("node:child_process");
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
-  const { args, cwd, env, input } = JSON.parse(line);
-  const done = spawnSync(process.execPath, args, { cwd, env, input, encoding: "utf8", maxBuffer: 1 << 26 });
+  const { program, args, cwd, env, input } = JSON.parse(line);
+  const done = spawnSync(program ?? process.execPath, args, { cwd, env, input, encoding: "utf8", maxBuffer: 1 << 26 });
   process.stdout.write(JSON.stringify({ code: done.status, signal: done.signal, stdout: done.stdout, stderr: done.stderr }) + "\\n");
 }).on("close", () => process.exit(0));
 `;
 
 export interface HostCall {
+  /** Default: node. */
+  readonly program?: string;
   /** Script and its words. */
   readonly args: readonly string[];
   readonly cwd: string;

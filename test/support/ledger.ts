@@ -1,6 +1,6 @@
 /** Small real ledgers, sealed as the engine seals them. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { HeadEvent } from "../../scripts/core/head.ts";
 import { LINE_VERSION, NO_SUM, sealLine } from "../../scripts/core/line.ts";
 import type { Owner } from "../../scripts/core/owner.ts";
@@ -55,8 +55,12 @@ export interface OwnRun {
 
 export const RUN = "20261130t190000z-1a2b3c";
 
-export function bornEvent(kind: string, origin: "atlas" | "kimi-atlas" = "atlas"): LineSpec["events"][number] {
-  return { type: "born", kind, origin, form: "interactive", digest: "d", root: "/", top: null, commonDir: null };
+export function bornEvent(
+  kind: string,
+  origin: "atlas" | "kimi-atlas" = "atlas",
+  root = "/",
+): LineSpec["events"][number] {
+  return { type: "born", kind, origin, form: "interactive", digest: "d", root, top: null, commonDir: null };
 }
 
 export function claimedEvent(owner: Owner, epoch = 1): HeadEvent & Record<string, unknown> {
@@ -67,7 +71,9 @@ export function claimedEvent(owner: Owner, epoch = 1): HeadEvent & Record<string
 export function writeOwnRun(atlas: string, run: OwnRun = {}): { folder: string; home: string; log: string } {
   const id = run.id ?? RUN;
   const owner = run.owner === undefined ? goneOwner() : run.owner;
-  const specs: LineSpec[] = [{ events: [bornEvent(run.kind ?? "change", run.adopted ? "kimi-atlas" : "atlas")] }];
+  const specs: LineSpec[] = [
+    { events: [bornEvent(run.kind ?? "change", run.adopted ? "kimi-atlas" : "atlas", dirname(atlas))] },
+  ];
   if (owner !== null) specs.push({ events: [claimedEvent(owner)] });
   for (const stage of run.stages ?? []) specs.push({ stage, events: [{ type: "stage-completed", stage }] });
   if (run.released) specs.push({ events: [{ type: "released", epoch: 1, reason: "clear" }] });

@@ -208,20 +208,42 @@ describe("a project that moved", () => {
   test.each<[string, readonly string[]]>([
     ["headless", ["--headless"]],
     ["interactive", []],
-  ])("%s: goes on where it lies now, or is refused with the reason; never in the old place", async (name, form) => {
+  ])("%s: refused with the reason, never led in the old place; back where it was, it goes on", async (name, form) => {
     const world = project();
     const told = await hand(world, form, name === "interactive");
-    const id = (told.json.run as { readonly id: string }).id;
+    const { id } = told.json.run as { readonly id: string };
     const moved = join(world.place.folder, "moved");
     renameSync(world.project, moved);
-    const status = await ask(world, moved, "status");
-    expect(status.told).toMatchObject({ runs: [{ id, root: moved }] });
-    const resume = await ask(world, moved, "resume", "--run", id);
-    expect([0, 3], resume.stdout + resume.stderr).toContain(resume.code);
-    expect(existsSync(world.project)).toBe(false);
-    if (resume.code === 3) expect(resume.told.refused?.reason).toMatch(/moved/);
-    else expect(JSON.stringify(resume.told.next)).not.toContain(`${world.project}/`);
+    expect((await ask(world, moved, "status")).told).toMatchObject({ runs: [{ id, root: moved }] });
+    const before = readFileSync(join(moved, ".atlas", id, "log.jsonl"));
+    const claim = ["--run", id, "--claim", told.claim];
+    for (const words of [
+      ["resume"],
+      ["next", "--run", id],
+      ["submit", ...claim, "--slot", "coder", "--failed", "error"],
+    ]) {
+      const said = await ask(world, moved, ...words);
+      expect(said, words.join(" ")).toMatchObject({ code: 3, told: { refused: { code: "run.moved" } } });
+      expect(said.told.refused?.reason).toContain(world.project);
+    }
+    expect(readFileSync(join(moved, ".atlas", id, "log.jsonl"))).toEqual(before);
+    renameSync(moved, world.project);
+    const again = await ask(world, world.project, "resume");
+    expect(again).toMatchObject({ code: 0, told: { next: { do: "dispatch" } } });
+    renameSync(world.project, moved);
     expect(await ask(world, moved, "abandon", "--run", id)).toMatchObject({ code: 0 });
+    expect(existsSync(world.project)).toBe(false);
+  });
+
+  test("a linked worktree that is gone: refused with the reason", async () => {
+    const world = project();
+    const linked = join(world.place.folder, "linked");
+    gitIn(world.project, "worktree", "add", "-q", "-b", "side", linked);
+    const id = await open(world, linked);
+    gitIn(world.project, "worktree", "remove", linked);
+    const said = await ask(world, world.project, "resume", "--run", id);
+    expect(said).toMatchObject({ code: 3, told: { refused: { code: "run.moved" } } });
+    expect(said.told.refused?.reason).toContain(linked);
   });
 });
 
