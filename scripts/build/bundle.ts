@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { buildId, packageFacts } from "./inputs.ts";
 import { lazyBuiltins } from "./lazy-builtins.ts";
+import { type LazyPart, lazyPart } from "./lazy-part.ts";
 import { bundledPackages, licenseText } from "./licenses.ts";
 
 /** The entry is loaded by every hook: its size is start-up time. */
@@ -17,11 +18,24 @@ interface Bundle {
   readonly output: string;
   /** Built only when the source exists. */
   readonly optional: boolean;
+  readonly plugins?: (root: string) => readonly Plugin[];
 }
 
+const doors: LazyPart = {
+  module: "scripts/kinds/change/doors.ts",
+  bundle: "doors.cjs",
+  functions: ["check", "packetDoor"],
+};
+
 export const BUNDLES: readonly Bundle[] = [
-  { source: "scripts/atlas.ts", output: "atlas.cjs", optional: false },
-  { source: "scripts/verbs/main.ts", output: "verbs.cjs", optional: false },
+  { source: "scripts/atlas.ts", output: "atlas.cjs", optional: false, plugins: () => [lazyBuiltins] },
+  {
+    source: "scripts/verbs/main.ts",
+    output: "verbs.cjs",
+    optional: false,
+    plugins: (root) => [lazyPart(root, doors)],
+  },
+  { source: "scripts/verbs/doors-part.ts", output: doors.bundle, optional: true },
   { source: "scripts/verbs/demo-host.ts", output: "demo-host.cjs", optional: true },
 ];
 
@@ -32,7 +46,7 @@ export async function buildBundles(root: string, folder: string): Promise<readon
   const options = sharedOptions(root);
   for (const bundle of BUNDLES) {
     if (bundle.optional && !existsSync(join(root, bundle.source))) continue;
-    const plugins = bundle.output === "atlas.cjs" ? [neighbours, lazyBuiltins] : [neighbours];
+    const plugins = [neighbours, ...(bundle.plugins?.(root) ?? [])];
     const result = await build({ ...options, plugins, entryPoints: [bundle.source], outfile: bundle.output });
     const output = result.outputFiles?.[0];
     if (output === undefined) throw new Error(`no output for ${bundle.source}`);

@@ -7,7 +7,7 @@ import type { InvocationForm } from "../core/head.ts";
 import type { EventBase } from "../core/kind.ts";
 import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import { type ChangeStage, isChangeStage, isWeaveStage } from "../core/stage-names.ts";
-import { packetDoor } from "../kinds/change/door-packet.ts";
+import { packetDoor } from "../kinds/change/doors.ts";
 import type { ChangeEvent } from "../kinds/change/events.ts";
 import type { ReadableOriginal } from "../kinds/change/original.ts";
 import { PRODUCT } from "../kinds/change/product.ts";

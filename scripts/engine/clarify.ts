@@ -1,6 +1,7 @@
 import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import type { AnswerCommand } from "../kinds/change/decide-answer.ts";
-import { type MissingField, packetDoor } from "../kinds/change/door-packet.ts";
+import type { MissingField } from "../kinds/change/door-packet.ts";
+import { packetDoor } from "../kinds/change/doors.ts";
 import { parseRequestText } from "../kinds/change/request-text.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { writeArtifact } from "./artifacts.ts";

@@ -1,30 +1,35 @@
 /**
- * What killed writers left: births that never came to be (`.new-…`) and temporary siblings (`.tmp-…`).
+ * What killed writers left: births that never came to be (`.new-…`), temporary siblings (`.tmp-…`), jobs no performer
+ * has read, places to look in (`atlas-look-…`).
  *
  * No clock decides. A birth says in its first line who made it: it goes when that process is provably gone. Where no
- * line can be read, and for temporary files, which name nobody, it goes when no other atlas process lives here;
+ * line can be read, and for all the others, which name nobody, it goes when no other atlas process lives here;
  * where that cannot be told, it stays. A birth is renamed before it is removed: a maker that lives after all (on
  * another machine) then fails at its own rename, and a run that was told as born is never gutted.
  *
  * What a failure leaves behind: a `.new-gone-…` folder, which the next call removes.
  */
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ORIGIN } from "../core/line.ts";
 import type { ProcessIdentity } from "../core/owner.ts";
 import { entryKind, listFolder, removeFolder, syncFolder } from "../platform/files.ts";
+import type { FileSystem } from "../platform/fs.ts";
 import { isPerformerAlive } from "../platform/performer-client.ts";
 import { stillborn } from "./birth.ts";
 import { type Sweep, sweepAway } from "./clean-sweep.ts";
 import type { Engine } from "./context.ts";
 import { readLog } from "./log.ts";
+import { lookingPid } from "./look-only.ts";
 
 /** Whether another atlas process lives on this machine; null where the system does not tell. */
 export type Others = () => boolean | null;
 
 const goneMark = ".new-gone-";
-const temporary = /^\.tmp-[0-9a-f]{12}$/;
-/** Where `replaceFile` and its kin write, below a run. */
-const foldersOfRun = ["", "artifacts", "results", "git", "git/info", "git/sealed", "git/objects/info"];
+/** Of `replaceFile` and its kin; of a session's record; a job, which holds the command's whole environment. */
+const temporary = /^(\.tmp-[0-9a-f]{12}|[^/]{1,200}\.json\.\d+-\d+-\d+|e\d+\.a\d+\.[0-9a-f]{8}\.job\.json)$/;
+/** Where we write in a run's private store; git writes in the others. */
+const foldersOfStore = ["git", "git/info", "git/sealed", "git/objects/info"];
 
 export function sweepBirths(engine: Engine, atlas: string, others: Others, sweep: Sweep): void {
   const { fs } = engine;
@@ -91,6 +96,31 @@ export function sweepTemporary(engine: Engine, folders: readonly string[], other
   }
 }
 
-export function temporaryFoldersOf(ledger: string): readonly string[] {
-  return foldersOfRun.map((name) => join(ledger, name));
+/** Every folder we write to below a run, but for its trees. */
+export function temporaryFoldersOf(fs: FileSystem, ledger: string): readonly string[] {
+  const found = foldersOfStore.map((name) => join(ledger, name));
+  const walk = (folder: string, except: readonly string[]): void => {
+    found.push(folder);
+    for (const name of listFolder(fs, folder)) {
+      if (!except.includes(name) && entryKind(fs, join(folder, name)) === "folder") walk(join(folder, name), []);
+    }
+  };
+  walk(ledger, ["git", "worktree"]);
+  return found;
+}
+
+/** Of cleanings that were killed: only this user's own, and only when the process they are named for is gone. */
+export function sweepLookingPlaces(engine: Engine, others: Others, sweep: Sweep): void {
+  const { fs } = engine;
+  const uid = process.getuid?.() ?? null;
+  const left = listFolder(fs, tmpdir()).flatMap((name) => {
+    const pid = lookingPid(name);
+    const path = join(tmpdir(), name);
+    if (pid === null || entryKind(fs, path) !== "folder" || (uid !== null && fs.lstatSync(path).uid !== uid)) return [];
+    const facts = engine.processes.look(pid);
+    return facts === null || facts.dead ? [path] : [];
+  });
+  // A pid says nothing of another container that shares the folder.
+  if (left.length === 0 || others() !== false) return;
+  for (const path of left) sweepAway(sweep, path, () => removeFolder(fs, path));
 }

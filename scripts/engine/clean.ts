@@ -11,7 +11,7 @@ import type { BegunEffect } from "../parts/effect.ts";
 import type { Tree, Trees } from "../parts/tree.ts";
 import { entryKind, errno, listFolder } from "../platform/files.ts";
 import { isPerformerAlive } from "../platform/performer-client.ts";
-import { type Others, sweepBirths, sweepTemporary, temporaryFoldersOf } from "./clean-leftovers.ts";
+import { type Others, sweepBirths, sweepLookingPlaces, sweepTemporary, temporaryFoldersOf } from "./clean-leftovers.ts";
 import { branchesOfRun, isKept, isReachedByOthers, listRefs, type Refs, refsOfRun, sweepRef } from "./clean-refs.ts";
 import { sweepSessions } from "./clean-sessions.ts";
 import { sweepStore } from "./clean-store.ts";
@@ -24,6 +24,7 @@ import { type LookingPlace, openLooking, readOnly } from "./look-only.ts";
 import { othersLive } from "./other-processes.ts";
 import { type Found, type FoundRun, findRuns } from "./runs.ts";
 import { selectRun } from "./select.ts";
+import { STARTS } from "./start-id.ts";
 import { FINISHED } from "./views.ts";
 
 export interface CleanWish {
@@ -79,11 +80,12 @@ export function clean(
   for (const place of found.places.filter((one) => one.trusted)) {
     sweepBirths(engine, place.atlas, others, sweep);
     const ledgers = found.runs.filter((run) => run.trusted && run.loaded !== null && run.folder.atlas === place.atlas);
-    const folders = [place.atlas, join(place.atlas, FINISHED)];
-    folders.push(...ledgers.flatMap((run) => temporaryFoldersOf(run.folder.ledger)));
+    const folders = [place.atlas, join(place.atlas, FINISHED), join(place.atlas, STARTS)];
+    folders.push(...ledgers.flatMap((run) => temporaryFoldersOf(engine.fs, run.folder.ledger)));
     sweepTemporary(engine, folders, others, sweep);
   }
   sweepSessions(engine, others, sweep);
+  sweepLookingPlaces(engine, others, sweep);
   return ok({ removed: sweep.removed, kept: sweep.kept, dropped });
 }
 

@@ -2,7 +2,7 @@
  * Doors that let looking through and nothing else: what a dry run or a diagnosis is given, so that it cannot change
  * what it looks at. A change that is tried anyway is thrown before it happens.
  *
- * What a failure leaves behind: a folder `atlas-look-…` among the system's temporary files.
+ * What a failure leaves behind: a folder `atlas-look-…` among the system's temporary files, which `clean` removes.
  */
 import { constants, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +19,12 @@ export class Untouched extends EnvironmentFailure {
     super("look.only", "looking changes nothing", "atlas doctor");
     this.name = "Untouched";
   }
+}
+
+/** The process a place to look in is named for; null for any other name. */
+export function lookingPid(name: string): number | null {
+  const pid = /^atlas-look-(\d{1,10})-[A-Za-z0-9]+$/.exec(name)?.[1];
+  return pid === undefined ? null : Number(pid);
 }
 
 const writing = constants.O_WRONLY | constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
@@ -60,7 +66,7 @@ export function openLooking(git: Git, fs: FileSystem): LookingPlace {
   const opened = new Map<string, Snapshots>();
   return {
     at(commonDir, gone) {
-      folder ??= realpathSync(mkdtempSync(join(tmpdir(), "atlas-look-")));
+      folder ??= realpathSync(mkdtempSync(join(tmpdir(), `atlas-look-${process.pid}-`)));
       const home = join(folder, sha256(commonDir).slice(0, 16));
       let snapshots = opened.get(commonDir);
       if (snapshots === undefined) {

@@ -10,6 +10,8 @@ import { createExclusive, makeFolder, readBounded } from "../platform/files.ts";
 import type { Engine } from "./context.ts";
 import { findRun } from "./runs.ts";
 
+/** Below `.atlas`. */
+export const STARTS = ".starts";
 const digestChars = 32;
 const idBytesMax = 128;
 /** Finished runs of one and the same packet. */
@@ -17,7 +19,7 @@ const generationsMax = 10_000;
 
 /** The id for the next run of `digest`: that of its unfinished run, if there is one, else a new one. */
 export function assignId(engine: Engine, atlas: string, digest: string): RunId {
-  const folder = join(atlas, ".starts");
+  const folder = join(atlas, STARTS);
   makeFolder(engine.fs, folder);
   for (let generation = 0; generation < generationsMax; generation += 1) {
     const path = join(folder, `${digest.slice(0, digestChars)}.${generation}`);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Result } from "../../core/result.ts";
 import { type Critic, type CriticName, criticFault } from "../../verify/critic.ts";
 import { lenses, severities } from "../../verify/defect.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ok, type Result } from "../../core/result.ts";
 import { normalScopePath } from "../../verify/scope.ts";
 import { isPlain, pathFault, shaped, textUpTo, textUpToBytes, wrong } from "./door-shape.ts";

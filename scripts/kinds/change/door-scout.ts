@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { quoted } from "../../core/quote.ts";
 import { ok, type Result } from "../../core/result.ts";
 import { pathFault, shaped, textUpTo, wrong } from "./door-shape.ts";

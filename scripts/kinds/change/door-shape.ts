@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { quoted, utf8Bytes } from "../../core/quote.ts";
 import { ok, type RefusalCode, type Result, refuse } from "../../core/result.ts";
 

@@ -2,7 +2,7 @@
  * The doors of kind `change`: what is handed in for a slot, checked before anything rests on it. Loaded by verbs only
  * (zod); the fold and the hooks use the checked values' types and nothing of this file.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { decodeUtf8, parseStrictText } from "../../core/json.ts";
 import { ok, type Result, refuse } from "../../core/result.ts";
 import { changeSlots, type SlotName } from "../../parts/slots.ts";
@@ -12,6 +12,9 @@ import { criticDoor } from "./door-critic.ts";
 import { type PacketChecked, type PacketContext, packetDoor } from "./door-packet.ts";
 import { type Scout, scoutDoor } from "./door-scout.ts";
 import { shaped } from "./door-shape.ts";
+
+// One module for everything that needs zod: the bundle loads it on its first call.
+export { packetDoor } from "./door-packet.ts";
 
 /** What a door must be told, because it reads nothing itself. `memoryBytes` is half the machine: a packet's default. */
 export interface DoorContext extends PacketContext {
