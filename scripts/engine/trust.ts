@@ -1,6 +1,7 @@
 /** Whether a ledger was written by this user's runs. Whatever came from elsewhere is listed, and resumed only with `--trust`. */
 import { join } from "node:path";
 import { entryKind, makeFolder, replaceFile } from "../platform/files.ts";
+import { mayTrack } from "../platform/git-index.ts";
 import { sha256 } from "../platform/hash.ts";
 import type { Place } from "../platform/places.ts";
 import { stateFolder } from "../platform/sessions.ts";
@@ -9,6 +10,8 @@ import type { Engine } from "./context.ts";
 /** Git's index holds something below `.atlas`: it came with the repository. */
 export function isTracked(engine: Engine, place: Place, topLevel: string | null): boolean {
   if (topLevel === null) return false;
+  // Only where git's own file cannot rule it out is git started: a listing must cost little.
+  if (place.root === topLevel && !mayTrack(engine.fs, place.root, ".atlas")) return false;
   const listed = engine.git.run(["ls-files", "-z", "--", ".atlas"], { cwd: place.root, timeoutMs: 5000 });
   return listed.code === 0 && listed.stdout.length > 0;
 }

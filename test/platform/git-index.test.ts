@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { realFileSystem as fs } from "../../scripts/platform/fs.ts";
+import { mayTrack } from "../../scripts/platform/git-index.ts";
+import { gitIn } from "../support/scripted-run.ts";
+import { tempFolder } from "../support/temp.ts";
+
+function repository(track: boolean): string {
+  const folder = tempFolder();
+  gitIn(folder, "init", "-q", ".");
+  mkdirSync(join(folder, ".atlas", "x"), { recursive: true });
+  writeFileSync(join(folder, ".atlas", "x", "log.jsonl"), "{}\n");
+  writeFileSync(join(folder, ".atl"), "");
+  writeFileSync(join(folder, "a.txt"), "");
+  gitIn(folder, "add", "a.txt", ".atl");
+  if (track) gitIn(folder, "add", "-f", ".atlas");
+  gitIn(folder, "commit", "-qm", "x");
+  return folder;
+}
+
+describe("an index", () => {
+  test("that holds nothing below the folder says no; a tracked ledger never gets a no", () => {
+    expect(mayTrack(fs, repository(false), ".atlas")).toBe(false);
+    expect(mayTrack(fs, repository(true), ".atlas")).toBe(true);
+  });
+
+  test.each([
+    ["compressed paths", ["update-index", "--index-version", "4"]],
+    ["a shared index", ["update-index", "--split-index"]],
+  ])("with %s is git's to read", (_name, words) => {
+    const folder = repository(true);
+    gitIn(folder, ...words);
+    expect(mayTrack(fs, folder, ".atlas")).toBe(true);
+  });
+
+  test("of a linked worktree is the one that is read", () => {
+    const folder = repository(true);
+    const linked = join(tempFolder(), "linked");
+    gitIn(folder, "worktree", "add", "-q", linked);
+    expect(mayTrack(fs, linked, ".atlas")).toBe(true);
+    gitIn(linked, "rm", "-rqf", "--cached", ".atlas");
+    expect(mayTrack(fs, linked, ".atlas")).toBe(false);
+    expect(mayTrack(fs, folder, ".atlas")).toBe(true);
+  });
+
+  test.each([
+    ["none at all", () => tempFolder()],
+    [
+      "bytes that are no index",
+      () => {
+        const folder = repository(false);
+        writeFileSync(join(folder, ".git", "index"), "garbage of some length");
+        return folder;
+      },
+    ],
+  ])("%s: git is asked", (_name, make) => {
+    expect(mayTrack(fs, make(), ".atlas")).toBe(true);
+  });
+
+  test("not written yet holds nothing", () => {
+    const folder = tempFolder();
+    gitIn(folder, "init", "-q", ".");
+    expect(mayTrack(fs, folder, ".atlas")).toBe(false);
+  });
+});
