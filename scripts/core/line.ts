@@ -141,6 +141,15 @@ function lineEnd(bytes: Uint8Array, start: number): number {
   return stop < 0 ? bytes.length : stop;
 }
 
+/** The whole line that `bytes` end with, newlines behind it apart; null: they end with something else. */
+export function lastLine<E>(bytes: Uint8Array, hash: Hash): Line<E> | null {
+  let end = bytes.length;
+  while (end > 0 && (bytes[end - 1] === newline || bytes[end - 1] === carriageReturn)) end -= 1;
+  if (end === 0) return null;
+  const start = bytes.lastIndexOf(newline, end - 1) + 1;
+  return end - start > LINE_BYTES_MAX ? null : unseal<E>(bytes.subarray(start, end), new TextDecoder("utf-8"), hash);
+}
+
 /** A line whose sum matches its bytes and whose shape is a line's, or null. */
 function unseal<E>(raw: Uint8Array, decoder: InstanceType<typeof TextDecoder>, hash: Hash | null): Line<E> | null {
   if (raw[raw.length - 1] !== closeBrace || raw[raw.length - sumTailBytes] !== comma) return null;

@@ -21,6 +21,7 @@ export type Field =
   | "word"
   /** Relative, below where it begins. */
   | "path"
+  | "path?"
   | "paths"
   | "lease"
   | "lease?"

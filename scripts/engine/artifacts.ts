@@ -22,13 +22,17 @@ export function artifactPath(folder: RunFolder, name: ArtifactName, hash: string
   return join(folder.ledger, "artifacts", `${name.slot}.${name.pass}.${hash.slice(0, 12)}.${name.extension}`);
 }
 
-/** Durable before it returns; the same bytes again cost nothing. */
+/** Durable before it returns; the same bytes are not written again. */
 export function writeArtifact(fs: FileSystem, folder: RunFolder, name: ArtifactName, bytes: Uint8Array): string {
   const hash = sha256(bytes);
   const path = artifactPath(folder, name, hash);
-  const before = readBounded(fs, path, ARTIFACT_BYTES_MAX);
-  if (before.kind === "file" && sha256(before.bytes) === hash) return hash;
   const kept = join(folder.ledger, "artifacts");
+  const before = readBounded(fs, path, ARTIFACT_BYTES_MAX);
+  if (before.kind === "file" && sha256(before.bytes) === hash) {
+    // Whoever put it there may have been killed before its name was durable.
+    syncFolder(fs, kept);
+    return hash;
+  }
   if (entryKind(fs, kept) !== "folder") {
     makeFolder(fs, kept);
     syncFolder(fs, folder.ledger);

@@ -37,10 +37,9 @@ export interface NewRun {
 export function makePlace(fs: FileSystem, root: string): string {
   const atlas = join(root, ".atlas");
   // A link or a file in its place is a failure of makeFolder's: nothing is written through it.
-  if (entryKind(fs, atlas) !== "folder") {
-    makeFolder(fs, atlas);
-    syncFolder(fs, root);
-  }
+  makeFolder(fs, atlas);
+  // Also where it stands already: whoever made it may have been killed before this.
+  syncFolder(fs, root);
   const ignore = join(atlas, ".gitignore");
   if (entryKind(fs, ignore) === "absent") replaceFile(fs, ignore, "*\n", true);
   return atlas;

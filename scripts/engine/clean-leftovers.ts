@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ORIGIN } from "../core/line.ts";
 import type { ProcessIdentity } from "../core/owner.ts";
-import { entryKind, listFolder, removeFolder, syncFolder } from "../platform/files.ts";
+import { entryKind, isTemporary, listFolder, removeFolder, syncFolder } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { isPerformerAlive } from "../platform/performer-client.ts";
 import { stillborn } from "./birth.ts";
@@ -26,8 +26,8 @@ import { lookingPid } from "./look-only.ts";
 export type Others = () => boolean | null;
 
 const goneMark = ".new-gone-";
-/** Of `replaceFile` and its kin; of a session's record; a job, which holds the command's whole environment. */
-const temporary = /^(\.tmp-[0-9a-f]{12}|[^/]{1,200}\.json\.\d+-\d+-\d+|e\d+\.a\d+\.[0-9a-f]{8}\.job\.json)$/;
+/** Of a session's record; a job, which holds the command's whole environment. */
+const otherLeftover = /^([^/]{1,200}\.json\.\d+-\d+-\d+|e\d+\.a\d+\.[0-9a-f]{8}\.job\.json)$/;
 /** Where we write in a run's private store; git writes in the others. */
 const foldersOfStore = ["git", "git/info", "git/sealed", "git/objects/info"];
 
@@ -85,7 +85,8 @@ export function sweepTemporary(engine: Engine, folders: readonly string[], other
     entryKind(fs, folder) !== "folder"
       ? []
       : listFolder(fs, folder)
-          .filter((name) => temporary.test(name) && entryKind(fs, join(folder, name)) === "file")
+          .filter((name) => isTemporary(name) || otherLeftover.test(name))
+          .filter((name) => entryKind(fs, join(folder, name)) === "file")
           .map((name) => join(folder, name)),
   );
   if (found.length === 0) return;

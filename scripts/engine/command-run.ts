@@ -42,7 +42,7 @@ export async function beginCommand(
   const attempt = phase.losses + 1;
   const folder = commandFolder(loaded.folder, phase.pass);
   makeFolder(engine.fs, folder);
-  syncFolder(engine.fs, loaded.folder.ledger);
+  syncFolder(engine.fs, join(folder, ".."));
   const stem = `e${loaded.state.head.epoch}.a${attempt}.${randomBytes(4).toString("hex")}`;
   const nonce = `atlas-${randomBytes(16).toString("hex")}`;
   const prepared = await preparePerformer({

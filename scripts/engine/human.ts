@@ -86,8 +86,9 @@ export function requireWord(engine: Engine, folder: RunFolder, head: Head, word:
  * `--trust` concerns a ledger from elsewhere: nothing that lies in it can vouch for it, so only the session's own
  * record and a terminal count.
  */
-export function requireTrust(engine: Engine, id: string): Result<Grade, Refusal> {
-  const nonce = sha256(`trust:${id}:${engine.self.session}`).slice(0, 8);
+export function requireTrust(engine: Engine, atlas: string, id: string): Result<Grade, Refusal> {
+  // Bound to the place: the same id in another repository is another ledger.
+  const nonce = sha256(`trust:${atlas}:${id}:${engine.self.session}`).slice(0, 8);
   if (wasTyped(engine, nonce, "trust") || isTerminal(engine)) return { ok: true, value: "typed" };
   return refuse(
     "gate.unattested",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { applyToHeadline, BLANK, type Headline } from "../core/headline.ts";
 import type { RunId } from "../core/ids.ts";
 import type { EventBase } from "../core/kind.ts";
-import { type Line, ORIGIN, type Tip } from "../core/line.ts";
+import { LINE_BYTES_MAX, type Line, lastLine, ORIGIN, type Tip } from "../core/line.ts";
 import {
   EnvironmentFailure,
   IllegalEvent,
@@ -92,7 +92,7 @@ function loadFrom(fs: FileSystem, folder: RunFolder, snapshot: Snapshot | null):
   const read = readLog<EventBase>(fs, folder.ledger, from);
   if (read === null) return snapshot === null ? unreadable("ledger.absent", "there is no log.jsonl", 0) : null;
   if ("bad" in read) return unreadable("ledger.bad_file", `log.jsonl is ${read.bad}`, 0);
-  if (snapshot !== null && (read.size < from.offset || !endsWithSum(fs, folder, from))) return null;
+  if (snapshot !== null && (read.size < from.offset || !standsOn(fs, folder, from))) return null;
   const { chain } = read;
   // Behind a snapshot a lost race of an earlier writer looks like rot: only a fold from the start can tell.
   if (chain.end.at === "broken" && snapshot !== null) return null;
@@ -249,10 +249,11 @@ export function writeSnapshot(fs: FileSystem, loaded: Loaded): void {
 }
 
 /** The line before `tip.offset` is the one the snapshot stands on. */
-function endsWithSum(fs: FileSystem, folder: RunFolder, tip: Tip): boolean {
-  const start = Math.max(0, tip.offset - 80);
+function standsOn(fs: FileSystem, folder: RunFolder, tip: Tip): boolean {
+  const start = Math.max(0, tip.offset - LINE_BYTES_MAX - 3);
   const end = readPrefix(fs, join(folder.ledger, LOG_NAME), tip.offset - start, start);
-  return end?.toString("latin1").trimEnd().endsWith(`"sum":"${tip.sum}"}`) ?? false;
+  const line = end === null ? null : lastLine(end, sha256);
+  return line !== null && line.seq === tip.seq && line.sum === tip.sum;
 }
 
 /** Folds one more line of our own onto what is loaded. */

@@ -2,11 +2,12 @@
 import { ok, type Refusal, type Result } from "../core/result.ts";
 import { change } from "../kinds/change/kind.ts";
 import { type ChangeState, effectKey } from "../kinds/change/state.ts";
+import { checkForeign } from "./adopt.ts";
 import type { Engine } from "./context.ts";
 import type { Loaded } from "./ledger.ts";
-import { ownership } from "./owning.ts";
+import { type Ownership, ownership } from "./owning.ts";
 import { wouldTake } from "./results.ts";
-import type { ResumeWish } from "./resume.ts";
+import { type ResumeWish, unreadableRun } from "./resume.ts";
 import type { RunView } from "./run-view.ts";
 import { findRuns } from "./runs.ts";
 import { selectRun } from "./select.ts";
@@ -27,26 +28,30 @@ export function planResume(
   const run = chosen.value;
   if (run === null) return ok({ run: null, plan: [] });
   const plan: PlanItem[] = [];
+  if (!run.trusted && run.view.why.startsWith("untrusted"))
+    plan.push({ act: "ask", what: "trust", why: "this user's runs did not write it" });
+  if (run.unreadable !== null) return unreadableRun(run, run.unreadable);
   if (run.loaded === null) {
     plan.push({ act: "adopt", what: `run at ${run.view.stage}`, why: "the original's files are read, never written" });
     for (const loss of run.view.losses) plan.push({ act: "ask", what: loss, why: "no file holds it any more" });
   } else {
+    if (!checkForeign(engine, run.loaded).ok)
+      plan.push({ act: "ask", what: "readopt", why: "the original's files changed after they were adopted" });
     const own = ownership(engine, run.loaded.state.head, wish.claim);
     if (own === "foreign") plan.push({ act: "ask", what: "take-over", why: "another process owns the run" });
     else plan.push({ act: "claim", what: own === "ours" ? "reattach" : "next epoch", why: `owner is ${own}` });
-    if (run.loaded.kind.name === "change")
-      plan.push(...changeItems(engine, run.loaded as Loaded<ChangeState>, own === "ours"));
+    if (run.loaded.kind.name === "change") plan.push(...changeItems(engine, run.loaded as Loaded<ChangeState>, own));
   }
   return ok({ run: run.view, plan });
 }
 
-function changeItems(engine: Engine, loaded: Loaded<ChangeState>, reattached: boolean): readonly PlanItem[] {
+function changeItems(engine: Engine, loaded: Loaded<ChangeState>, own: Ownership): readonly PlanItem[] {
   const { state } = loaded;
   const items: PlanItem[] = state.stages.map((stage) => ({ act: "keep", what: stage, why: "recorded as done" }));
   for (const lease of state.leases.live) {
     if (wouldTake(engine, loaded, lease))
       items.push({ act: "adopt", what: lease.slot, why: "its result lies there and passes" });
-    else if (reattached) items.push({ act: "keep", what: lease.slot, why: "its agent may still be at work" });
+    else if (own !== "free") items.push({ act: "keep", what: lease.slot, why: "its agent may still be at work" });
     else items.push({ act: "redo", what: lease.slot, why: "its agent's process is gone and left no result" });
   }
   for (const effect of change.owed(state))

@@ -27,6 +27,7 @@ export interface Proceeded {
 
 const roundsMax = 50;
 const awaitLookMs = 250;
+const looksMax = 10;
 
 export interface Wish {
   readonly claim: string | null;
@@ -88,11 +89,25 @@ export function conclude(
   if (loaded.kind.name === "change") {
     const run = loaded as Loaded<ChangeState>;
     writePackets(engine, run);
-    writeMarks(engine, run, awaitedOf(run));
-    writePatch(engine, run);
+    writeAsItStands(engine, run);
   }
   syncLog(engine.fs, loaded.folder.ledger);
   return ok({ loaded, did, next: instructionFor(engine, loaded, printed), claim: tokenOf(loaded) });
+}
+
+/**
+ * Marks and patch have one name whoever writes them, and others may have gone on since we folded. So what was written is
+ * compared with what stands then: whoever writes last, a late one too, leaves the files of the newest fold.
+ */
+function writeAsItStands(engine: Engine, folded: Loaded<ChangeState>): void {
+  let run = folded;
+  for (let look = 0; look < looksMax; look += 1) {
+    writeMarks(engine, run, awaitedOf(run));
+    writePatch(engine, run);
+    const now = load(engine, run.folder);
+    if (!now.ok || now.value.tip.seq === run.tip.seq) return;
+    run = now.value as Loaded<ChangeState>;
+  }
 }
 
 /** The change as a patch from the baseline, once a label stands. */

@@ -9,7 +9,7 @@ import { ok, refuse } from "../core/result.ts";
 import type { ChangeCommand } from "../kinds/change/decide.ts";
 import { check, type DoorContext } from "../kinds/change/doors.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
-import type { Lease } from "../parts/lease.ts";
+import { type Lease, liveLease } from "../parts/lease.ts";
 import { changeSlots, isSlotName, type SlotName } from "../parts/slots.ts";
 import { entryKind, listFolder, makeFolder, readBounded, removeQuietly, replaceFile } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
@@ -49,6 +49,10 @@ export function probeLease(engine: Engine, loaded: Loaded<ChangeState>, lease: L
   if (read.kind === "bad") return { is: "malformed", code: "slot.bad_file", final };
   const via = final ? "hook" : "relayed";
   const made = submission(engine, loaded, lease.slot, read.bytes, via);
+  // A report that names another lease would be refused for as long as it lies there.
+  if (made.ok && made.value.lease !== null && made.value.lease !== lease.lease) {
+    return { is: "malformed", code: "lease.stale", final };
+  }
   return made.ok ? { is: "taken", command: made.value } : { is: "malformed", code: made.error.code, final };
 }
 
@@ -82,7 +86,15 @@ export function submission(
   if (end?.lease != null && end.lease.run !== loaded.folder.id) {
     return refuse("lease.foreign", "the report names another run", `atlas next --run ${loaded.folder.id}`);
   }
-  const base = { do: "submit" as const, slot, bytes: bytes.length, via, lease: end?.lease?.lease ?? null };
+  const out = liveLease(state.leases, slot);
+  const base = {
+    do: "submit" as const,
+    slot,
+    bytes: bytes.length,
+    via,
+    lease: end?.lease?.lease ?? null,
+    ...(out === undefined ? {} : { of: out.lease }),
+  };
   if (slot === "packet") {
     const { packet } = checked.value as {
       readonly packet: { readonly verify_cmd: string; readonly baseline?: string };

@@ -66,8 +66,9 @@ export async function resumeRun(
   wish: ResumeWish,
 ): Promise<Result<Resumed, Refusal>> {
   const did: string[] = [];
-  if (!run.trusted && run.view.why.startsWith("untrusted")) {
-    const word = wish.trust ? requireTrust(engine, run.view.id) : refuseUntrusted(run);
+  // Also of a finished one: telling its result writes beside it. One that cannot be read is trusted only to be forked.
+  if (!run.trusted && (run.unreadable === null || wish.trust)) {
+    const word = wish.trust ? requireTrust(engine, run.folder.atlas, run.view.id) : refuseUntrusted(run);
     if (!word.ok) return word;
     markTrusted(engine, run.folder.atlas, run.view.id);
   }
@@ -111,7 +112,9 @@ function refuseUntrusted(run: FoundRun): Result<never, Refusal> {
   const why =
     run.view.why === "untrusted.tracked"
       ? "git tracks it, so it came with the repository"
-      : "it belongs to another user";
+      : run.view.why === "untrusted.owner"
+        ? "it belongs to another user"
+        : "it came from elsewhere";
   return refuse(
     "run.untrusted",
     `run ${run.view.id} was not written by this user's runs: ${why}`,
@@ -119,7 +122,7 @@ function refuseUntrusted(run: FoundRun): Result<never, Refusal> {
   );
 }
 
-function unreadableRun(run: FoundRun, why: NonNullable<FoundRun["unreadable"]>): Result<never, Refusal> {
+export function unreadableRun(run: FoundRun, why: NonNullable<FoundRun["unreadable"]>): Result<never, Refusal> {
   return refuse(why.code, `run ${run.view.id} cannot be read: ${why.reason}`, "atlas doctor");
 }
 

@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import { isRunId, type RunId } from "../core/ids.ts";
 import { LINE_BYTES_MAX } from "../core/line.ts";
-import { compareRuns } from "../core/order.ts";
+import { compareRuns, isIsoTime } from "../core/order.ts";
 import { EnvironmentFailure, type RefusalCode } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { entryKind, listFolder, readPrefix } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
 import { firstObject, isSealed } from "../platform/peek-foreign.ts";
 import { findPlaces, type Place, type Places } from "../platform/places.ts";
-import { progressOf } from "../platform/spoken.ts";
+import { progressOf, spokenStage } from "../platform/spoken.ts";
 import type { Engine } from "./context.ts";
 import { type Loaded, loadRun, type RunFolder } from "./ledger.ts";
 import { asListable, canList, oddPart } from "./listable.ts";
@@ -111,7 +111,7 @@ function describe(engine: Engine, place: Place, id: RunId, tracked: boolean): Fo
 function describeFolder(engine: Engine, place: Place, id: RunId, tracked: boolean): FoundRun | null {
   const folder = join(place.atlas, id);
   const kind = entryKind(engine.fs, folder);
-  if (kind === "link") return broken(place, id, "ledger.linked", "its folder is a link");
+  if (kind === "link") return { ...broken(place, id, "ledger.linked", "its folder is a link"), trusted: false };
   if (kind !== "folder") return null;
   if (!canList(engine, folder)) return broken(place, id, "ledger.unreadable", "its folder may not be read");
   const adopted = join(folder, "adopted");
@@ -127,11 +127,13 @@ function describeFolder(engine: Engine, place: Place, id: RunId, tracked: boolea
   const stranger = anothers ? "untrusted.owner" : tracked ? "untrusted.tracked" : null;
   const untrusted = stranger !== null && isTrusted(engine, place.atlas, id) ? null : stranger;
   if (isAdopted && entryKind(engine.fs, adopted) !== "folder")
-    return broken(place, id, "ledger.linked", "adopted/ is a link");
+    return { ...broken(place, id, "ledger.linked", "adopted/ is a link"), trusted: false };
   if (isAdopted || isOwn(engine, folder)) {
     const odd = oddPart(engine, at);
-    if (odd !== null) return { ...broken(place, id, odd.code, odd.reason), folder: at };
-    return describeOwn(engine, at, untrusted);
+    const own =
+      odd === null ? describeOwn(engine, at, untrusted) : { ...broken(place, id, odd.code, odd.reason), folder: at };
+    // Also of one that cannot be read: a fork of its good part would be a run of ours.
+    return { ...own, trusted: own.trusted && untrusted === null };
   }
   const isRun = ["log.jsonl", "state.json"].some((name) => entryKind(engine.fs, join(folder, name)) !== "absent");
   if (!isRun) return null;
@@ -168,8 +170,9 @@ function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode |
       : null;
   const own = ownership(engine, head, null);
   const state = loaded.state as Partial<ChangeState> & { readonly stage?: string | null };
-  const stage = state.stage ?? headline.stage ?? "INIT";
-  const losses = (loaded.state as { readonly losses?: readonly string[] }).losses ?? [];
+  const stage = state.stage ?? (headline.stage === null ? "INIT" : spokenStage(headline.stage));
+  // A list is read by a model: a ledger's own words do not stand in it.
+  const losses = ((loaded.state as { readonly losses?: readonly string[] }).losses ?? []).filter(isCode);
   const resumable = !headline.terminal && own !== "foreign" && untrusted === null;
   return {
     folder,
@@ -187,7 +190,7 @@ function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode |
       terminal: headline.terminal,
       resumable,
       why: headline.terminal ? "finished" : (untrusted ?? (own === "foreign" ? "owner.alive" : "unfinished")),
-      owner: head.owner === null ? null : ownerView(head.owner, head.claimedAt, own, head.released),
+      owner: head.owner === null ? null : ownerView(head.owner, timeOf(head.claimedAt), own, head.released),
       progress: progressOfGraph(original) ?? progressOf(loaded.kind.name, state.stages ?? headline.done),
       refine_passes: state.refinePasses ?? headline.refinePasses,
       losses,
@@ -195,6 +198,14 @@ function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode |
       ...graphView(original),
     },
   };
+}
+
+function timeOf(text: string | null): string | null {
+  return isIsoTime(text) ? text : null;
+}
+
+function isCode(text: string): boolean {
+  return /^[a-z][a-z0-9._-]{0,39}$/.test(text);
 }
 
 function describeOriginal(folder: RunFolder, original: ReadOriginal, untrusted: RefusalCode | null): FoundRun {

@@ -88,7 +88,13 @@ async function settleEffect(settling: Settling, loaded: Loaded<ChangeState>): Pr
   if (effect.effect === "run-command") {
     const standing = await lookAtCommand(engine, loaded, settling.waitMs);
     if (standing.is === "running") return ok(null);
-    const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome: standing.outcome });
+    const nonce = state.effect?.ticket?.nonce;
+    const ended = decideAs(engine, folder, claim, {
+      do: "finish",
+      effect,
+      outcome: standing.outcome,
+      ...(nonce === undefined ? {} : { nonce }),
+    });
     if (!ended.ok) return ended;
     if (!ended.value.recorded) return ok(overtaken);
     return ok(standing.outcome.of === "lost" ? "command lost" : "command recorded");
@@ -160,23 +166,41 @@ async function settleLeases(settling: Settling, loaded: Loaded<ChangeState>): Pr
     const probe = probeLease(engine, loaded, lease);
     if (probe.is === "taken") {
       const taken = decideAs(engine, folder, claim, probe.command);
-      return taken.ok ? ok(`took ${lease.lease}`) : taken;
+      return taken.ok ? ok(`took ${lease.lease}`) : unlessOvertaken(taken);
     }
     // A file the root is still writing is no answer yet; one a hook wrote, or of a dead turn, is final.
     if (probe.is === "malformed" && (probe.final || lease.orphaned)) {
-      const failed = decideAs(engine, folder, claim, { do: "fail", slot: lease.slot, how: "error", stopped: true });
-      return failed.ok ? ok(`ended ${lease.lease} (${probe.code})`) : failed;
+      const failed = decideAs(engine, folder, claim, {
+        do: "fail",
+        slot: lease.slot,
+        how: "error",
+        stopped: true,
+        of: lease.lease,
+      });
+      return failed.ok ? ok(`ended ${lease.lease} (${probe.code})`) : unlessOvertaken(failed);
     }
     if (lease.orphaned) {
       const ended = decideAs(engine, folder, claim, { do: "end-lease", lease: lease.lease, why: "lost" });
       return ended.ok ? ok(`ended ${lease.lease} (lost)`) : ended;
     }
     if (Date.parse(lease.deadline) <= now && (loaded.state.isolated || lease.slot !== "coder")) {
-      const failed = decideAs(engine, folder, claim, { do: "fail", slot: lease.slot, how: "timeout", stopped: false });
-      return failed.ok ? ok(`ended ${lease.lease} (timeout)`) : failed;
+      const failed = decideAs(engine, folder, claim, {
+        do: "fail",
+        slot: lease.slot,
+        how: "timeout",
+        stopped: false,
+        of: lease.lease,
+      });
+      return failed.ok ? ok(`ended ${lease.lease} (timeout)`) : unlessOvertaken(failed);
     }
   }
   return null;
+}
+
+/** Another command ended this lease since it was looked at: nothing is wrong, the next look sees what stands. */
+function unlessOvertaken(refused: Result<never, Refusal>): Result<string, Refusal> {
+  const isOver = !refused.ok && (refused.error.code === "lease.stale" || refused.error.code === "lease.none");
+  return isOver ? ok(overtaken) : refused;
 }
 
 /** A graph run, as far as this release goes: trees of its dead turn are kept and cleaned. */

@@ -7,12 +7,15 @@ import type { Place } from "../platform/places.ts";
 import { stateFolder } from "../platform/sessions.ts";
 import type { Engine } from "./context.ts";
 
-/** Git's index holds something below `.atlas`: it came with the repository. */
+/**
+ * Git's index holds `.atlas` or something below it: it came with the repository. In any letter case: where the file
+ * system knows none, `.ATLAS` is the folder we read.
+ */
 export function isTracked(engine: Engine, place: Place, topLevel: string | null): boolean {
   if (topLevel === null) return false;
   // Only where git's own file cannot rule it out is git started: a listing must cost little.
   if (place.root === topLevel && !mayTrack(engine.fs, place.root, ".atlas")) return false;
-  const listed = engine.git.run(["ls-files", "-z", "--", ".atlas"], { cwd: place.root, timeoutMs: 5000 });
+  const listed = engine.git.run(["ls-files", "-z", "--", ":(icase).atlas"], { cwd: place.root, timeoutMs: 5000 });
   return listed.code === 0 && listed.stdout.length > 0;
 }
 

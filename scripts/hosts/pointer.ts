@@ -40,7 +40,7 @@ export function pointerText(parts: PointerParts, words: CommandWords, hash: (tex
 function composed(parts: PointerParts, words: CommandWords, hash: (text: string) => string): string | null {
   const name = (id: string): string => spokenId(id, hash);
   const { program } = words;
-  const resume = (id: string): string => `${program} resume --run ${id}${words.session}`;
+  const resume = (id: string): string => `${program} resume --run ${typed(id)}${words.session}`;
   const [first, ...others] = parts.resumable;
   const asides = [
     ...parts.foreign.map(({ run }) => `atlas: run ${name(run.id)} belongs to another live session; leave it.`),
@@ -63,7 +63,7 @@ function composed(parts: PointerParts, words: CommandWords, hash: (text: string)
       `atlas: ${parts.resumable.length + parts.unopened} unfinished runs, newest first:`,
       ...parts.resumable.slice(0, runsShownMax).map((spoken) => facts(spoken, name)),
       ...(more > 0 ? [`and ${more} more: ${program} status`] : []),
-      `ask the user which, then run: ${resume("ID")}`,
+      `ask the user which, then run: ${resume(parts.resumable.some(({ run }) => name(run.id).startsWith("#")) ? "'ID'" : "ID")}`,
       closing,
     ],
     asides,
@@ -74,6 +74,11 @@ function composed(parts: PointerParts, words: CommandWords, hash: (text: string)
 /** An id as it may be said: itself in our own form or a UUID, else `#<8 hex of its sha-256>`. */
 export function spokenId(id: string, hash: (text: string) => string): string {
   return isSpeakableId(id) ? id : `#${hash(id).slice(0, 8)}`;
+}
+
+/** A masked id as a shell takes it: bare, the rest of the line would be a comment. */
+function typed(id: string): string {
+  return id.startsWith("#") ? `'${id}'` : id;
 }
 
 function facts({ run, owner }: SpokenRun, name: (id: string) => string): string {

@@ -52,6 +52,11 @@ export function applyGate(gates: Gates, event: GateEvent): Gates {
   return { open: null, answers: [...gates.answers, { gate, nonce, choice, grade }] };
 }
 
+/** The run went elsewhere than the open question was about. */
+export function withoutQuestion(gates: Gates): Gates {
+  return { ...gates, open: null };
+}
+
 /** Choices whose grade must be `host` or `typed`: they run, write, throw away or spend. */
 export function needsHuman(gate: GateName, choice: string): boolean {
   if (gate === "approve-command") return choice === "approve";

@@ -137,6 +137,11 @@ function makeFolderFollowing(fs: FileSystem, path: string): void {
   throw new EnvironmentFailure("disk.not_a_folder", `${path} is not a folder`, "atlas doctor");
 }
 
+/** Whether a name is that of a temporary sibling, which a killed writer leaves behind. */
+export function isTemporary(name: string): boolean {
+  return /^\.tmp-[0-9a-f]{12}$/.test(name);
+}
+
 /** Replaces `path` atomically: old bytes or new, never between. `durable` syncs content and folder. */
 export function replaceFile(fs: FileSystem, path: string, bytes: Uint8Array | string, durable: boolean): void {
   const temporary = join(dirname(path), `.tmp-${randomBytes(6).toString("hex")}`);

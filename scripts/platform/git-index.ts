@@ -11,8 +11,8 @@ const pointerBytesMax = 16 * 1024;
 const headerBytes = 12;
 
 /**
- * False: the index of the working tree at `root` holds nothing below `folder`. True: it does, or only git can tell
- * (a form with compressed or shared paths, or anything unexpected).
+ * False: the index of the working tree at `root` holds neither `folder` (a submodule) nor anything below it, in any
+ * letter case. True: it does, or only git can tell (a form with compressed or shared paths, or anything unexpected).
  */
 export function mayTrack(fs: FileSystem, root: string, folder: string): boolean {
   const gitFolder = gitFolderOf(fs, root);
@@ -24,7 +24,7 @@ export function mayTrack(fs: FileSystem, root: string, folder: string): boolean 
   const version = read.bytes.readUInt32BE(4);
   // Version 4 writes only how a path differs from the one before.
   if (read.bytes.toString("latin1", 0, 4) !== "DIRC" || (version !== 2 && version !== 3)) return true;
-  return read.bytes.includes(`${folder}/`, headerBytes, "latin1");
+  return read.bytes.toString("latin1", headerBytes).toLowerCase().includes(folder.toLowerCase());
 }
 
 function gitFolderOf(fs: FileSystem, root: string): string | null {

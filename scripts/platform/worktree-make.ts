@@ -14,6 +14,7 @@ import {
   entryKind,
   errno,
   failure,
+  isTemporary,
   listFolder,
   makeFolder,
   readBounded,
@@ -213,6 +214,8 @@ function place(fs: FileSystem, from: string, to: string, adminDir: string): void
 function register(fs: FileSystem, path: string, adminDir: string): void {
   keepLine(fs, join(path, ".git"), `gitdir: ${adminDir}\n`);
   keepLine(fs, join(adminDir, "gitdir"), `${join(path, ".git")}\n`);
+  // Of a registering that was killed: `clean` looks after our own folders and never into the user's repository.
+  for (const name of listFolder(fs, adminDir)) if (isTemporary(name)) removeQuietly(fs, join(adminDir, name));
 }
 
 function keepLine(fs: FileSystem, path: string, line: string): void {

@@ -58,13 +58,13 @@ function answerCommand(
   choice: string,
 ): Result<AnswerCommand, Refusal> {
   const { open } = loaded.state.gates;
-  const meant = given.text("nonce");
-  const nonce = open?.gate === gate ? open.nonce : "";
+  // The opening the words are weighed for is the one that is answered: another one may stand when the line is written.
+  const meant = given.text("nonce") ?? (open?.gate === gate ? open.nonce : null);
   const command: AnswerCommand = {
     do: "answer",
     gate,
     choice,
-    grade: gradeOfAnswer(engine, loaded.folder, nonce, choice),
+    grade: gradeOfAnswer(engine, loaded.folder, meant ?? "", choice),
     ...(meant === null ? {} : { nonce: meant }),
   };
   if (gate === "pre-code" && choice === "approve" && !loaded.state.isolated) {
@@ -79,6 +79,13 @@ function answerCommand(
   }
   const file = given.text("text");
   if (gate !== "clarify") {
+    if (choice === "adjust" && file === null && open?.gate === gate && open.options.includes(choice)) {
+      return refuse(
+        "gate.no_text",
+        "adjust needs the human's words in a file",
+        `atlas answer --gate ${gate} --choice adjust --text FILE`,
+      );
+    }
     if (file === null) return ok(command);
     const bytes = readGiven(engine, file);
     const name = { slot: `answer-${gate}`.replace(/[^a-z-]/g, ""), pass: 0, extension: "txt" };

@@ -15,7 +15,7 @@ export async function forkVerb(engine: Engine, given: Arguments): Promise<Outcom
   if (!/^[1-9]\d{0,8}$/.test(at)) throw new UsageError("--at takes a line's number", "atlas doctor", "usage.at");
   const parent = findRun(engine, id);
   if (parent === null) return refusedBy(refuse("run.unknown", "no run of that id here", "atlas status --all"));
-  if (parent.view.why.startsWith("untrusted")) {
+  if (!parent.trusted) {
     return refusedBy(
       refuse("run.untrusted", `run ${id} was not written by this user's runs`, `atlas resume --run ${id} --trust`),
     );

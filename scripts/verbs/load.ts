@@ -6,7 +6,7 @@ import { findRuns } from "../engine/runs.ts";
 import { selectRun } from "../engine/select.ts";
 import type { Arguments } from "./arguments.ts";
 
-/** Refuses `run.unknown`, `run.none`, `run.not_adopted`, and an unreadable ledger by its own code. */
+/** Refuses `run.unknown`, `run.none`, `run.untrusted`, `run.not_adopted`, and an unreadable ledger by its own code. */
 export function loadNamed(engine: Engine, given: Arguments): Result<Loaded, Refusal> {
   const run = given.text("run");
   const chosen = selectRun(engine, findRuns(engine, run === null ? "unfinished" : { only: run }), {
@@ -16,14 +16,14 @@ export function loadNamed(engine: Engine, given: Arguments): Result<Loaded, Refu
   if (!chosen.ok) return chosen;
   const found = chosen.value;
   if (found === null) return refuse("run.none", "there is no unfinished run here", "atlas status --all");
-  if (found.loaded !== null) {
-    if (found.trusted) return ok(found.loaded);
+  if (!found.trusted && (found.loaded !== null || found.view.why.startsWith("untrusted"))) {
     return refuse(
       "run.untrusted",
       `run ${found.view.id} was not written by this user's runs`,
       `atlas resume --run ${found.view.id} --trust`,
     );
   }
+  if (found.loaded !== null) return ok(found.loaded);
   if (found.original !== null && found.view.resumable) {
     return refuse("run.not_adopted", `run ${found.view.id} is not adopted yet`, `atlas resume --run ${found.view.id}`);
   }

@@ -2,6 +2,7 @@ import { refuse } from "../core/result.ts";
 import { checkForeign } from "../engine/adopt.ts";
 import { tokenOf } from "../engine/change-run.ts";
 import type { Engine } from "../engine/context.ts";
+import { readObserved } from "../engine/human.ts";
 import { checkPlace } from "../engine/moved.ts";
 import { checkClaim, ownership, refuseOwned } from "../engine/owning.ts";
 import { conclude } from "../engine/proceed.ts";
@@ -41,6 +42,8 @@ export function next(engine: Engine, given: Arguments): Outcome {
       refuse("claim.stale", "the claim given is not the run's claim any more; nothing was changed", "atlas status"),
     );
   }
-  const concluded = conclude(engine, loaded, []);
+  // A started agent is awaited: printing its dispatch once more would start a second one.
+  const started = readObserved(engine, loaded.folder).flatMap((seen) => (seen.type === "started" ? [seen.lease] : []));
+  const concluded = conclude(engine, loaded, [], new Set(started));
   return concluded.ok ? showRun(engine, concluded.value) : refused(concluded.error);
 }

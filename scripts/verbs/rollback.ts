@@ -6,6 +6,7 @@ import { readLog } from "../engine/log.ts";
 import { checkClaim } from "../engine/owning.ts";
 import { proceed } from "../engine/proceed.ts";
 import type { ChangeEvent } from "../kinds/change/events.ts";
+import { change } from "../kinds/change/kind.ts";
 import type { Arguments } from "./arguments.ts";
 import { loadNamed } from "./load.ts";
 import { type Outcome, refused, refusedBy } from "./outcome.ts";
@@ -25,12 +26,14 @@ export async function rollback(engine: Engine, given: Arguments): Promise<Outcom
   const { folder } = run.value;
   const log = readLog<ChangeEvent>(engine.fs, folder.ledger, ORIGIN);
   const lines = log === null || "bad" in log ? [] : log.chain.lines;
-  const trees = lines
+  // Folded, not searched: an imported product is a checkpoint, and so is what an earlier rollback went back to.
+  const { checkpoint: tree } = lines
     .filter((line) => line.seq <= Number(to))
-    .flatMap((line) => line.events)
-    .flatMap((event) => (event.type === "based" || event.type === "filled" ? (event.tree ?? []) : []));
-  const tree = trees.at(-1);
-  if (tree === undefined) {
+    .reduce(
+      (state, line) => line.events.reduce((now, event) => change.apply(now, event, line), state),
+      change.initial(),
+    );
+  if (tree === null) {
     return refusedBy(refuse("rollback.no_checkpoint", `no checkpoint stands at or before line ${to}`, "atlas report"));
   }
   const decided = decideAs(engine, folder, claim, () => ok({ do: "rollback", to: Number(to), tree }));

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   LINE_BYTES_MAX,
   LINE_VERSION,
+  lastLine,
   NO_SUM,
   ORIGIN,
   readChain,
@@ -181,6 +182,15 @@ describe("a race", () => {
     );
   });
 
+  test("a line that skips a seq, or repeats one, is none, though it names the tip", () => {
+    const [one] = sealAll(["one"]);
+    for (const seq of [1, 3, 0, -1]) {
+      const chain = read(logOf([one!, seal(seq, one!.sum, "odd"), seal(2, one!.sum, "two")]));
+      expect(textsOf(chain)).toEqual(["one", "two"]);
+      expect(chain).toMatchObject({ noise: 1, end: { at: "end" } });
+    }
+  });
+
   test("the same sealed line twice counts once", () => {
     const [one, two] = sealAll(["one", "two"]);
     const chain = read(logOf([one!, one!, two!, two!, one!]));
@@ -223,6 +233,20 @@ describe("what editors and disks do to a log", () => {
   test("a last line without its newline counts", () => {
     const bytes = logOf(sealAll(["one", "two"]));
     expect(textsOf(read(bytes.subarray(0, -1)))).toEqual(["one", "two"]);
+  });
+});
+
+describe("the line that bytes end with", () => {
+  test("is found behind anything, whole or not at all", () => {
+    const lines = sealAll(["one", "zwei ü"]);
+    const bytes = logOf(lines);
+    for (const tail of ["", "\n", "\r\n", "\n\n"]) {
+      expect(lastLine(Buffer.concat([bytes, Buffer.from(tail)]), sha256)?.sum).toBe(lines[1]?.sum);
+    }
+    expect(lastLine(bytes.subarray(3), sha256)?.seq).toBe(2);
+    expect(lastLine(bytes.subarray(logOf(lines.slice(0, 1)).length + 2), sha256)).toBeNull();
+    expect(lastLine(Buffer.from(bytes.toString().replace("zwei", "iewz")), sha256)).toBeNull();
+    for (const none of ["", "\n\n", "{}", "\0"]) expect(lastLine(Buffer.from(none), sha256)).toBeNull();
   });
 });
 

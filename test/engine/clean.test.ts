@@ -286,7 +286,7 @@ describe("--drop-kept", () => {
     expect(refused.ok ? null : refused.error.fix).toBe(`atlas ${nonce} drop-kept`);
     writeFileSync(
       join(folder.ledger, "observed.jsonl"),
-      `\n${JSON.stringify({ v: 1, type: "typed", nonce, choice: "drop-kept" })}\n`,
+      `\n${JSON.stringify({ v: 1, type: "typed", nonce, choice: "drop-kept", host: "claude", session: "s" })}\n`,
     );
     const foretold = asked(world, true);
     expect(refsOf(world)).toContain(ref);

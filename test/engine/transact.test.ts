@@ -317,6 +317,13 @@ describe("the snapshot", () => {
     expect(disk.text(log)).toBe(cut);
   });
 
+  test("whose line is spoilt, at the very end of the log: ledger.tail_lost", () => {
+    const { disk, run } = snapshotted();
+    const log = `${run.ledger}/log.jsonl`;
+    replaceFile(disk.fs, log, (disk.text(log) ?? "").replace('"two"', '"owt"'), false);
+    expect(loaded(disk.fs, run)).toBe("ledger.tail_lost");
+  });
+
   test("whose line is another one now: ledger.tail_lost, however long the log is", () => {
     const { disk, run } = snapshotted();
     const kept = disk.text(path(run)) ?? "";

@@ -223,7 +223,10 @@ describe("a single run whose writing slot is recorded done", () => {
 
 /** As the hook records what the human typed. */
 function typed(at: Project, nonce: string, choice: string): void {
-  writeFileSync(join(at.adopted, "observed.jsonl"), `\n${JSON.stringify({ v: 1, type: "typed", nonce, choice })}\n`);
+  writeFileSync(
+    join(at.adopted, "observed.jsonl"),
+    `\n${JSON.stringify({ v: 1, type: "typed", nonce, choice, host: "claude", session: "s" })}\n`,
+  );
 }
 
 test("a graph run's trees, its nodes' and the union's, are kept and removed; nothing is handed out", () => {

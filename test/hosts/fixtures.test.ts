@@ -121,7 +121,7 @@ describe("the originals' worlds at a session's start", () => {
     const lines = text?.split("\n") ?? [];
     expect(lines[0]).toBe("atlas: 3 unfinished runs, newest first:");
     expect(lines.slice(1, 4).map((line) => line.split(" ")[0])).toEqual(["kind=weave", "kind=weave", "kind=change"]);
-    expect(lines[4]).toBe("ask the user which, then run: atlas resume --run ID");
+    expect(lines[4]).toBe("ask the user which, then run: atlas resume --run 'ID'");
   });
 
   test("select-many: the session's own run is the one it goes on with", () => {

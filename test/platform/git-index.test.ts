@@ -25,6 +25,20 @@ describe("an index", () => {
     expect(mayTrack(fs, repository(true), ".atlas")).toBe(true);
   });
 
+  test("that holds the folder as a submodule, or in another letter case, never gets a no", () => {
+    const other = repository(false);
+    const folder = tempFolder();
+    gitIn(folder, "init", "-q", ".");
+    gitIn(folder, "-c", "protocol.file.allow=always", "submodule", "add", "-q", other, ".atlas");
+    expect(mayTrack(fs, folder, ".atlas")).toBe(true);
+    const cased = tempFolder();
+    gitIn(cased, "init", "-q", ".");
+    mkdirSync(join(cased, ".ATLAS"));
+    writeFileSync(join(cased, ".ATLAS", "log.jsonl"), "{}\n");
+    gitIn(cased, "add", "-f", ".ATLAS");
+    expect(mayTrack(fs, cased, ".atlas")).toBe(true);
+  });
+
   test.each([
     ["compressed paths", ["update-index", "--index-version", "4"]],
     ["a shared index", ["update-index", "--split-index"]],
@@ -40,6 +54,7 @@ describe("an index", () => {
     gitIn(folder, "worktree", "add", "-q", linked);
     expect(mayTrack(fs, linked, ".atlas")).toBe(true);
     gitIn(linked, "rm", "-rqf", "--cached", ".atlas");
+    gitIn(linked, "commit", "-qm", "not any more");
     expect(mayTrack(fs, linked, ".atlas")).toBe(false);
     expect(mayTrack(fs, folder, ".atlas")).toBe(true);
   });

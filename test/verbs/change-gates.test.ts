@@ -1,5 +1,5 @@
 /** The gates of a change: what is asked, who may answer, and what an answer does. Real command line, real hooks. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Instruction } from "../../scripts/core/kind.ts";
@@ -96,7 +96,10 @@ describe("gates pre-code and approve-command", () => {
     const run = scripted(session);
     const first = asked(await run.go(await begin(session, request), atGate("pre-code")), "pre-code");
     expect(first.options).toEqual(["approve", "adjust", "cancel"]);
-    const plan = await answerWith(session, first, "adjust");
+    const wordless = await answerWith(session, first, "adjust");
+    expect([wordless.code, wordless.refused.code]).toEqual([3, "gate.no_text"]);
+    writeFileSync(join(world.project, "..", "adjust.txt"), "smaller, please\n");
+    const plan = await answerWith(session, first, "adjust --text ../adjust.txt");
     expect(plan.next).toMatchObject({ do: "submit", slot: "plan" });
     const second = asked(await run.go(plan, atGate("pre-code")), "pre-code");
     expect(second.options).toEqual(["approve", "cancel"]);

@@ -148,9 +148,12 @@ describe("while the owner's process lives", () => {
     const agent = agentOf(await scouting(a.session));
     const started = { subagent_type: "atlas:context-scout", prompt: agent.prompt };
     await a.session.hook("claude", "PreToolUse", { tool_name: "Agent", tool_input: started });
+    expect((await a.session.run("next")).next, "a started agent is not printed again").toMatchObject({ do: "await" });
     const first = await a.session.run("resume");
     expect(first.next).toMatchObject({ do: "await", slots: ["scout"] });
     const before = logBytes(world);
+    const stranger = await (await seat(world, 2)).session.run("resume", "--dry-run");
+    expect(stranger.json.plan).toContainEqual({ act: "keep", what: "scout", why: "its agent may still be at work" });
     const pointer = await a.session.hook("claude", "SessionStart", { source: "compact" });
     expect(pointer.stdout).toContain("atlas: unfinished run.");
     const again = await a.session.run("resume");

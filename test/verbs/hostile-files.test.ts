@@ -16,6 +16,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunId } from "../../scripts/core/ids.ts";
+import type { EventBase } from "../../scripts/core/kind.ts";
+import { readChain } from "../../scripts/core/line.ts";
+import { loadRun, writeSnapshot } from "../../scripts/engine/ledger.ts";
+import { realFileSystem } from "../../scripts/platform/fs.ts";
+import { sha256 } from "../../scripts/platform/hash.ts";
 import { asUnprivileged, call, giveAway, makePlace, type Place, picture, type Said } from "../support/hostile-world.ts";
 import { bornEvent, claimedEvent, goneOwner, type LineSpec, RUN, sealedLog, writeOwnRun } from "../support/ledger.ts";
 import { builtPlugin, gitIn, type Plugin, request } from "../support/scripted-run.ts";
@@ -58,7 +64,24 @@ function victim(name?: string): Victim {
   const place = makePlace(name);
   cpSync(join(model.path, ".atlas"), place.atlas, { recursive: true });
   const id = readdirSync(place.atlas).find((entry) => !entry.startsWith("."))!;
-  return { place, id, run: join(place.atlas, id) };
+  const run = join(place.atlas, id);
+  settleIn(place, id as RunId, run);
+  return { place, id, run };
+}
+
+/** A run that lies elsewhere than it was born is refused, so the copy is born where it lies: the same lines, sealed anew. */
+function settleIn(place: Place, id: RunId, ledger: string): void {
+  const { lines } = readChain<EventBase>(readFileSync(join(ledger, "log.jsonl")), sha256);
+  const specs = lines.map(({ stage, ts, events }) => ({
+    ...(stage === undefined ? {} : { stage }),
+    ts,
+    events: events.map((event) => (event.type === "born" ? { ...event, root: place.project } : event)),
+  }));
+  writeFileSync(join(ledger, "log.jsonl"), sealedLog(id, specs as readonly LineSpec[]));
+  rmSync(join(ledger, "snapshot.json"));
+  const read = loadRun(realFileSystem, { id, root: place.project, atlas: place.atlas, ledger, adopted: false });
+  if (!read.ok) throw new Error(read.unreadable.reason);
+  writeSnapshot(realFileSystem, read.loaded);
 }
 
 const deep = "[".repeat(100_000);
@@ -103,6 +126,13 @@ async function tryAll(one: Victim, under: readonly string[] = []): Promise<reado
   const said: Said[] = [];
   for (const words of verbsFor(one.id)) said.push(await call(plugin.cli, one.place, words, { under }));
   return said;
+}
+
+/** Listed, gone on with, given up. */
+async function tryThree(one: Victim): Promise<readonly [Said, Said, Said]> {
+  const status = await call(plugin.cli, one.place, ["status"]);
+  const resume = await call(plugin.cli, one.place, ["resume", "--run", one.id]);
+  return [status, resume, await call(plugin.cli, one.place, ["abandon", "--run", one.id])];
 }
 
 function expectAnswers(all: readonly Said[], what: string): void {
@@ -273,11 +303,12 @@ describe("what lies beside the ledger", () => {
       rmSync(join(one.run, "packets"), { recursive: true });
       (shapes[name] as (path: string) => void)(join(one.run, "artifacts", artifact));
       const same = name === "CRLF line ends" && !readFileSync(join(one.run, "artifacts", artifact)).includes("\r");
-      const all = await tryAll(one);
+      const all = await tryThree(one);
       expectAnswers(all, name);
-      expect(listed(all[0]!, one.id), name).toMatchObject({ resumable: true });
-      if (!same) expect(all[3], name).toMatchObject({ code: 4, told: { error: { code: "artifact.changed" } } });
-      expect(all[5]?.code, name).toBe(0);
+      const [status, resume, abandon] = all;
+      expect(listed(status, one.id), name).toMatchObject({ resumable: true });
+      if (!same) expect(resume, name).toMatchObject({ code: 4, told: { error: { code: "artifact.changed" } } });
+      expect(abandon.code, name).toBe(0);
     });
   }, 60_000);
 
@@ -328,11 +359,12 @@ describe("what lies beside the ledger", () => {
         rmSync(join(one.run, name), { recursive: true, force: true });
         make(join(one.run, name));
         const before = picture(one.run);
-        const all = await tryAll(one);
+        const all = await tryThree(one);
         expectAnswers(all, what);
-        expect(listed(all[0]!, one.id)?.why, what).toMatch(/^unreadable: ledger\.(linked|bad_folder)/);
-        expect(all[3], what).toMatchObject({ code: 3 });
-        expect(all[5]?.code, what).toBe(0);
+        const [status, resume, abandon] = all;
+        expect(listed(status, one.id)?.why, what).toMatch(/^unreadable: ledger\.(linked|bad_folder)/);
+        expect(resume, what).toMatchObject({ code: 3 });
+        expect(abandon.code, what).toBe(0);
         expect(picture(one.run), what).toEqual(before);
         expect(readdirSync(target), what).toEqual([]);
       }

@@ -118,18 +118,21 @@ describe("a no that was foreseen: exit 3, with a fix that is a command", () => {
 });
 
 describe("an environment that cannot carry it: exit 4", () => {
-  test("no git where there is a repository", async () => {
+  test("no git where there is a repository: looking needs none, opening a run does", async () => {
     const place = makePlace();
     gitIn(place.project, "init", "-q", ".");
+    writeFileSync(join(place.project, "p.json"), JSON.stringify({ intent: "x", success_criteria: ["y"] }));
     const { log } = writeOwnRun(place.atlas);
     const before = readFileSync(log);
     const bin = join(place.folder, "bin");
     mkdirSync(bin);
-    for (const words of [["status"], ["resume"]]) {
-      const said = await call(plugin.cli, place, words, { env: { PATH: bin } });
-      expectSound(said, 4);
-      expect(said.told.error?.code).toBe("git.missing");
-    }
+    const env = { PATH: bin };
+    const status = await call(plugin.cli, place, ["status"], { env });
+    expectSound(status, 0);
+    expect(status.told.runs).toHaveLength(1);
+    const start = await call(plugin.cli, place, ["start", "change", "--packet", "p.json"], { env });
+    expectSound(start, 4);
+    expect(start.told.error?.code).toBe("git.missing");
     expect(readFileSync(log)).toEqual(before);
   });
 

@@ -6,7 +6,7 @@ import { applyHead } from "../../core/head.ts";
 import type { ChangeStage } from "../../core/stage-names.ts";
 import { applyEffect } from "../../parts/effect.ts";
 import { applyGas } from "../../parts/gas.ts";
-import { applyGate } from "../../parts/gate.ts";
+import { applyGate, withoutQuestion } from "../../parts/gate.ts";
 import { applyLease, orphanLeases } from "../../parts/lease.ts";
 import { applyTree } from "../../parts/tree.ts";
 import type { ChangeEvent } from "./events.ts";
@@ -35,7 +35,14 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
     case "abandoned":
       return state;
     case "forked":
-      return { ...state, leases: orphanLeases(state.leases, []), trees: { all: [] }, effect: null };
+      return {
+        ...state,
+        leases: orphanLeases(state.leases, []),
+        trees: { all: [] },
+        effect: null,
+        // Asked again under a nonce of its own: a word said to the parent answers nothing here.
+        gates: state.phase.at === "ended" ? state.gates : withoutQuestion(state.gates),
+      };
     case "gas-granted":
       return { ...state, gas: applyGas(state.gas, event) };
     case "leased":
@@ -106,7 +113,7 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
     case "labelled":
       return { ...state, label: event.label, reasons: event.reasons };
     case "rolled-back":
-      return { ...state, checkpoint: event.tree, rolledBack: true };
+      return { ...state, checkpoint: event.tree, rolledBack: true, gates: withoutQuestion(state.gates) };
     case "prepared":
     case "command-lost":
     case "ended":

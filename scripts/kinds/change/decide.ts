@@ -32,6 +32,8 @@ export type ChangeCommand =
       readonly via: "root" | "hook" | "relayed";
       /** The lease the artifact itself names, when it names one. */
       readonly lease: string | null;
+      /** The lease that was out when the artifact was read and the tree looked at: for no other one is it taken. */
+      readonly of?: string;
       /** Snapshot of the tree after a writing slot. */
       readonly tree?: string;
       /** For the slot `packet` of a recovered run. */
@@ -43,13 +45,21 @@ export type ChangeCommand =
       readonly how: "timeout" | "error" | "refused";
       /** The agent is known to have stopped (a hook saw it). */
       readonly stopped: boolean;
+      /** The lease that was seen to end badly: the one handed out after it is not meant. */
+      readonly of?: string;
     }
   | { readonly do: "end-lease"; readonly lease: string; readonly why: "lost" | "redo" }
   | { readonly do: "started"; readonly lease: string }
   | AnswerCommand
   | BeginCommand
   | { readonly do: "rollback"; readonly to: number; readonly tree: string }
-  | { readonly do: "finish"; readonly effect: ChangeEffect; readonly outcome: EffectOutcome }
+  | {
+      readonly do: "finish";
+      readonly effect: ChangeEffect;
+      readonly outcome: EffectOutcome;
+      /** Of the long command that was looked at: an ending of one attempt ends no later one. */
+      readonly nonce?: string;
+    }
   | {
       readonly do: "judge";
       readonly pass: Pass;
@@ -94,17 +104,22 @@ export function decideChange(state: ChangeState, command: ChangeCommand, moment:
       if (state.effect !== null) {
         return refuse("effect.running", `${state.effect.key} is begun and has not ended`, "atlas resume");
       }
+      const stands = state.trees.all.some(({ name, status }) => name === phase.tree && status === "ready");
       return ok([
         { type: "rolled-back", to: command.to, tree: command.tree },
-        { type: "tree-staled", name: phase.tree },
+        // Of a coder that was given up it is stale already, and kept.
+        ...(stands ? [{ type: "tree-staled", name: phase.tree } as const] : []),
         ...state.leases.live.map((lease): ChangeEvent => ({ type: "lease-ended", lease: lease.lease, why: "moot" })),
       ]);
     }
     case "begin":
       // Another command of ours may have come first: then there is nothing to begin, to finish or to judge any more.
       return ok(mayBegin(state, command.key) ? [beganEvent(command, state.head.epoch)] : null);
-    case "finish":
-      return ok(state.effect?.key === effectKey(command.effect) ? finish(command.effect, command.outcome) : null);
+    case "finish": {
+      const isMeant = command.nonce === undefined || command.nonce === state.effect?.ticket?.nonce;
+      const isBegun = isMeant && state.effect?.key === effectKey(command.effect);
+      return ok(isBegun ? finish(command.effect, command.outcome) : null);
+    }
     case "judge": {
       const { pass, label, refine, reasons, blocking } = command;
       if (!isJudgeable(state, pass)) return ok(null);
@@ -186,6 +201,9 @@ function submit(state: ChangeState, command: Extract<ChangeCommand, { do: "submi
   if (command.lease !== null && command.lease !== lease.lease) {
     return refuse("lease.stale", `the result names another lease than the one that is out`, "atlas next");
   }
+  if (command.of !== undefined && command.of !== lease.lease) {
+    return refuse("lease.stale", `the lease of slot ${slot} ended meanwhile, and another is out`, "atlas next");
+  }
   const taken: ChangeEvent = { type: "lease-ended", lease: lease.lease, why: "taken" };
   const events: [ChangeEvent, ...ChangeEvent[]] = [filled(lease.lease), taken];
   if (slot === "scout") events.push({ type: "stage", stage: "GROUNDED" });
@@ -198,6 +216,9 @@ function fail(state: ChangeState, command: Extract<ChangeCommand, { do: "fail" }
   const { slot, how } = command;
   const lease = liveLease(state.leases, slot);
   if (lease === undefined) return refuse("lease.none", `no lease of slot ${slot} is out`, "atlas next");
+  if (command.of !== undefined && command.of !== lease.lease) {
+    return refuse("lease.stale", `the lease of slot ${slot} ended meanwhile, and another is out`, "atlas next");
+  }
   if (slot === "coder" && !state.isolated && !command.stopped) {
     return refuse(
       "tree.writer_unknown",
@@ -219,6 +240,8 @@ function giveBack(state: ChangeState, lease: string, slot: string, how: LeaseEnd
   const ended: ChangeEvent = { type: "lease-ended", lease, why: how };
   if (failures < ATTEMPTS_MAX) return endLease(state, lease, how) ?? [ended];
   const events: [ChangeEvent, ...ChangeEvent[]] = [ended, { type: "degraded", slot, pass: passOf(state), why: how }];
+  // A later pass must not stand in a tree its writer may still be writing in.
+  if (phase.at === "code" && phase.tree !== null) events.push({ type: "tree-staled", name: phase.tree });
   if (slot === "scout") events.push({ type: "stage", stage: "GROUNDED" });
   return events;
 }

@@ -20,7 +20,9 @@ export function owedOfChange(state: ChangeState): readonly ChangeEffect[] {
 
 /** Whether an effect may begin on this fold: it is owed, or it is the command of a pass that waits for it. */
 export function mayBegin(state: ChangeState, key: string): boolean {
-  const { phase } = state;
+  const { phase, effect } = state;
+  // A begun command ends by its result or its loss, a short effect by whoever takes it over: nothing begins beside it.
+  if (effect !== null && (effect.key !== key || effect.ticket !== undefined)) return false;
   const command = phase.at === "verify" ? effectKey({ effect: "run-command", pass: phase.pass }) : null;
   return key === command || owedOfChange(state).some((effect) => effectKey(effect) === key);
 }

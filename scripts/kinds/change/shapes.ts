@@ -43,7 +43,7 @@ export const CHANGE_SHAPES: ShapesOf<ChangeEvent> = {
   },
   degraded: { slot: "word", pass: "pass", why: "text" },
   based: { tree: "oid" },
-  prepared: { tree: "text?" },
+  prepared: { tree: "path?" },
   evidence: { pass: "pass", sha256: "hash", ending: "text" },
   "rolled-back": { to: "count", tree: "oid" },
   "command-lost": { pass: "pass" },
