@@ -20,4 +20,7 @@ export type FenceLabel =
   | "fixes"
   | "output"
   | "assumptions"
-  | "paths";
+  | "paths"
+  | "commands"
+  | "words"
+  | "losses";

@@ -34,6 +34,8 @@ export type Instruction =
       readonly do: "submit";
       readonly slot: string;
       readonly recipe: string;
+      /** The sheet with what the slot is written from: request, criteria, findings. All of it data. */
+      readonly packet: string;
       readonly result: string;
       readonly then: string;
     }
@@ -44,6 +46,9 @@ export type Instruction =
       readonly nonce: string;
       readonly question: string;
       readonly options: readonly string[];
+      readonly recipe: string;
+      /** The sheet with what the human must see before answering. */
+      readonly packet: string;
       readonly then: string;
     }
   | { readonly do: "run"; readonly command: string }

@@ -8,7 +8,7 @@ import { type ChangeState, filledKey } from "../kinds/change/state.ts";
 import type { Lease } from "../parts/lease.ts";
 import type { Pass } from "../parts/passes.ts";
 import { isSlotName } from "../parts/slots.ts";
-import { changesBetween, patchBetween } from "../platform/changes.ts";
+import { changesBetween, patchOrNull, sizesOf } from "../platform/changes.ts";
 import { entryKind, makeFolder, readBounded, replaceFile, syncFolder } from "../platform/files.ts";
 import { type CriticName, criticNames } from "../verify/critic.ts";
 import { ARTIFACT_BYTES_MAX, readArtifact } from "./artifacts.ts";
@@ -20,7 +20,7 @@ import { readPacket } from "./packets.ts";
 import { doorContext, resultsOf } from "./results.ts";
 
 const filesMax = 40;
-const noTree = "0".repeat(40);
+const pathsMax = 2000;
 
 /** Absolute path of the packet of a lease. */
 export function packetPath(loaded: Loaded, lease: string): string {
@@ -39,16 +39,21 @@ export function writePackets(engine: Engine, loaded: Loaded<ChangeState>): void 
     if (entryKind(engine.fs, path) === "file") continue;
     const packet = packetFor(engine, loaded, lease);
     if (packet === null) continue;
-    const folder = join(path, "..");
-    makeFolder(engine.fs, folder);
-    for (const { name, text } of packet.files) {
-      const beside = join(folder, name);
-      makeFolder(engine.fs, join(beside, ".."));
-      replaceFile(engine.fs, beside, text, true);
-    }
-    replaceFile(engine.fs, path, packet.markdown, true);
-    syncFolder(engine.fs, join(folder, ".."));
+    writeSheet(engine, path, packet);
   }
+}
+
+/** The parts first, the sheet that names them last, all durable. */
+export function writeSheet(engine: Engine, path: string, packet: AgentPacket): void {
+  const folder = join(path, "..");
+  makeFolder(engine.fs, folder);
+  for (const { name, text } of packet.files) {
+    const beside = join(folder, name);
+    makeFolder(engine.fs, join(beside, ".."));
+    replaceFile(engine.fs, beside, text, true);
+  }
+  replaceFile(engine.fs, path, packet.markdown, true);
+  syncFolder(engine.fs, join(folder, ".."));
 }
 
 function packetFor(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): AgentPacket | null {
@@ -72,14 +77,16 @@ function packetFor(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): A
   if (evidence === null || !isCritic(lease.slot)) return null;
   const snapshots = snapshotsOf(engine, loaded);
   const { before, coded } = evidence.tree;
-  const changed = changesBetween(snapshots, before, coded).map(({ path, newBlob }) => ({
-    path,
-    bytes: sizeOf(snapshots, newBlob),
-  }));
+  const changes = changesBetween(snapshots, before, coded);
+  const sizes = sizesOf(
+    snapshots,
+    changes.map(({ newBlob }) => newBlob),
+  );
+  const changed = changes.map(({ path, newBlob }) => ({ path, bytes: sizes.get(newBlob) ?? 0 }));
   return criticPacket({
     ...basis,
     critic: lease.slot,
-    diff: patchBetween(snapshots, before, coded).toString("utf8"),
+    diff: patchOrNull(snapshots, before, coded)?.toString("utf8") ?? withoutPatch(changed),
     changed,
     evidence,
     extras: { ignoredWritten: [] },
@@ -148,8 +155,13 @@ function isCritic(slot: string): slot is CriticName {
   return (criticNames as readonly string[]).includes(slot);
 }
 
-function sizeOf(snapshots: ReturnType<typeof snapshotsOf>, blob: string): number {
-  if (/^0+$/.test(blob) || blob === noTree) return 0;
-  const done = snapshots.run(["cat-file", "-s", blob]);
-  return done.code === 0 ? Number(done.stdout.toString("utf8").trim()) : 0;
+/** What stands where a patch is too large: the paths, to be read in the tree itself. */
+function withoutPatch(changed: readonly { readonly path: string; readonly bytes: number }[]): string {
+  const shown = changed.slice(0, pathsMax).map(({ path, bytes }) => `${JSON.stringify(path)} ${bytes}`);
+  const more = changed.length - shown.length;
+  return [
+    "The patch is too large to be handed over. Read the changed files themselves; their paths and sizes in bytes:",
+    ...shown,
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join("\n");
 }

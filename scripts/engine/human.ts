@@ -15,24 +15,38 @@ import type { RunFolder } from "./ledger.ts";
 const observedBytesMax = 1024 * 1024;
 
 export type Observed =
-  | { readonly type: "started"; readonly lease: string }
-  | { readonly type: "stopped"; readonly lease: string }
+  | { readonly type: "started"; readonly lease: string; readonly session: string | null }
+  /** `agent`: the role as its host names it. */
+  | { readonly type: "stopped"; readonly lease: string; readonly agent: string; readonly session: string | null }
   | { readonly type: "typed"; readonly nonce: string; readonly choice: string; readonly session: string | null };
 
-/** What hooks saw, whole lines only. Input, not truth: each is checked against the fold by whoever uses it. */
+/**
+ * What hooks saw, whole lines only. Input, not truth: each is checked against the fold by whoever uses it. Agents'
+ * starts and ends that a session of another living process saw are left out: they are not the work handed out here.
+ */
 export function readObserved(engine: Engine, folder: RunFolder): readonly Observed[] {
   const read = readBounded(engine.fs, join(folder.ledger, "observed.jsonl"), observedBytesMax);
   if (read.kind !== "file") return [];
   const seen: Observed[] = [];
+  const strangers = new Map<string, boolean>();
+  const isStranger = (session: string | null): boolean => {
+    if (session === null) return false;
+    const known = strangers.get(session) ?? isElsewhere(engine, session);
+    strangers.set(session, known);
+    return known;
+  };
   for (const line of read.bytes.toString("utf8").split("\n")) {
     if (!line.startsWith("{")) continue;
     try {
       const value = JSON.parse(line) as Record<string, unknown>;
-      const { type, lease, nonce, choice, session } = value;
-      if ((type === "started" || type === "stopped") && typeof lease === "string") seen.push({ type, lease });
+      const { type, lease, nonce, choice, agent } = value;
+      const session = typeof value.session === "string" ? value.session : null;
       if (type === "typed" && typeof nonce === "string" && typeof choice === "string") {
-        seen.push({ type, nonce, choice, session: typeof session === "string" ? session : null });
+        seen.push({ type, nonce, choice, session });
       }
+      if (typeof lease !== "string" || isStranger(session)) continue;
+      if (type === "started") seen.push({ type, lease, session });
+      if (type === "stopped" && typeof agent === "string") seen.push({ type, lease, agent, session });
     } catch {
       // A torn observation says nothing.
     }
@@ -63,6 +77,14 @@ function isOurs(engine: Engine, session: string | null): boolean {
   const record = readSession(engine.fs, stateFolder(engine.environment), session);
   if (record === null || record.pid === null) return true;
   return record.pid === engine.self.pid && record.start === engine.self.start;
+}
+
+/** Of another process that lives. What a host saw before it died still tells of the agents that ran in it. */
+function isElsewhere(engine: Engine, session: string): boolean {
+  if (isOurs(engine, session)) return false;
+  const record = readSession(engine.fs, stateFolder(engine.environment), session);
+  const facts = record?.pid == null ? null : engine.processes.look(record.pid);
+  return facts !== null && !facts.dead && facts.start === record?.start;
 }
 
 /** 8 hex bound to the run and its claim: what the human types for `--take-over` and `--readopt`. */

@@ -10,6 +10,7 @@ import { packetPath, promptOf } from "./hand-out.ts";
 import type { AnyState } from "./kinds.ts";
 import type { Loaded } from "./ledger.ts";
 import { resultPath } from "./results.ts";
+import { rootPacketPath } from "./root-packets.ts";
 
 const questions: Readonly<Record<string, string>> = {
   clarify: "The request leaves something open that the run rests on. What is missing?",
@@ -77,7 +78,8 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
       return {
         do: "submit",
         slot: step.slot,
-        recipe: join(engine.pluginRoot, "references", "recipes", loaded.kind.name, `${step.recipe}.md`),
+        recipe: recipePath(engine, loaded, step.recipe),
+        packet: rootPacketPath(loaded as Loaded<ChangeState>, step.slot),
         result: join(loaded.folder.ledger, "results", `${step.slot}.${pass}.${extension}`),
         then: `atlas submit ${withClaim} --slot ${step.slot}`,
       };
@@ -89,6 +91,8 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
         nonce: step.nonce,
         question: `${questionOf(step.gate, loaded.state as Partial<ChangeState>)} (${step.nonce})`,
         options: step.options,
+        recipe: recipePath(engine, loaded, step.gate === "output" ? "output" : "gates"),
+        packet: rootPacketPath(loaded as Loaded<ChangeState>, step.gate),
         // Words go through a file: no text of anybody's stands in a command.
         then: `atlas answer ${withClaim} --gate ${step.gate} --nonce ${step.nonce} --choice ${step.gate === "clarify" ? "text --text FILE" : "CHOICE"}`,
       };
@@ -104,6 +108,10 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
     case "settle":
       return { do: "run", command: `atlas resume ${withClaim}` };
   }
+}
+
+function recipePath(engine: Engine, loaded: Loaded<AnyState>, recipe: string): string {
+  return join(engine.pluginRoot, "references", "recipes", loaded.kind.name, `${recipe}.md`);
 }
 
 function questionOf(gate: string, state: Partial<ChangeState>): string {

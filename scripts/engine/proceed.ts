@@ -5,7 +5,7 @@ import type { Instruction } from "../core/kind.ts";
 import { ok, type Refusal, type Result } from "../core/result.ts";
 import { change } from "../kinds/change/kind.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
-import { patchBetween } from "../platform/changes.ts";
+import { patchOrNull } from "../platform/changes.ts";
 import { replaceFile } from "../platform/files.ts";
 import { decideAs, tokenOf } from "./change-run.ts";
 import type { Engine } from "./context.ts";
@@ -15,6 +15,7 @@ import { awaitedOf, instructionFor } from "./instruct.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { syncLog } from "./log.ts";
 import { writeMarks } from "./results.ts";
+import { writeRootPacket } from "./root-packets.ts";
 import { type Settling, settleChange, settleWeave } from "./settle.ts";
 import { load } from "./transact.ts";
 
@@ -89,6 +90,7 @@ export function conclude(
   if (loaded.kind.name === "change") {
     const run = loaded as Loaded<ChangeState>;
     writePackets(engine, run);
+    writeRootPacket(engine, run);
     writeAsItStands(engine, run);
   }
   syncLog(engine.fs, loaded.folder.ledger);
@@ -114,6 +116,9 @@ function writeAsItStands(engine: Engine, folded: Loaded<ChangeState>): void {
 function writePatch(engine: Engine, loaded: Loaded<ChangeState>): void {
   const { label, base, checkpoint } = loaded.state;
   if (label === null || base === null || checkpoint === null) return;
-  const patch = patchBetween(snapshotsOf(engine, loaded), base, checkpoint);
+  const snapshots = snapshotsOf(engine, loaded);
+  const patch =
+    patchOrNull(snapshots, base, checkpoint) ??
+    `The patch is too large. Trees of ${snapshots.gitDir}: from ${base} to ${checkpoint}\n`;
   replaceFile(engine.fs, join(loaded.folder.ledger, "artifacts", "result.patch"), patch, false);
 }

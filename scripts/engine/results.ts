@@ -3,7 +3,9 @@
  * proves nothing until it has passed its slot's door.
  */
 import { join } from "node:path";
+import { decodeUtf8 } from "../core/json.ts";
 import { leaseFileBase } from "../core/lease-file.ts";
+import { type LeaseLine, leaseOfMessage, roleOf } from "../core/lease-line.ts";
 import type { RefusalCode, Result } from "../core/result.ts";
 import { ok, refuse } from "../core/result.ts";
 import type { ChangeCommand } from "../kinds/change/decide.ts";
@@ -45,7 +47,7 @@ export function probeLease(engine: Engine, loaded: Loaded<ChangeState>, lease: L
   if (!isSlotName(lease.slot)) return { is: "absent" };
   const read = readBounded(engine.fs, resultPath(loaded.folder, lease.lease), changeSlots[lease.slot].bytesMax);
   if (read.kind === "absent") return { is: "absent" };
-  const final = wasSeenStopping(engine, loaded.folder, lease.lease);
+  const final = wasSeenStopping(engine, loaded.folder, lease);
   if (read.kind === "bad") return { is: "malformed", code: "slot.bad_file", final };
   const via = final ? "hook" : "relayed";
   const made = submission(engine, loaded, lease.slot, read.bytes, via);
@@ -60,7 +62,24 @@ export function probeLease(engine: Engine, loaded: Loaded<ChangeState>, lease: L
 export function wouldTake(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): boolean {
   if (!isSlotName(lease.slot)) return false;
   const read = readBounded(engine.fs, resultPath(loaded.folder, lease.lease), changeSlots[lease.slot].bytesMax);
-  return read.kind === "file" && check(lease.slot, read.bytes, doorContext(engine, loaded)).ok;
+  if (read.kind !== "file") return false;
+  const { bytes, named } = answerIn(lease.slot, read.bytes);
+  if (named !== null && (named.run !== loaded.folder.id || named.lease !== lease.lease)) return false;
+  return check(lease.slot, bytes, doorContext(engine, loaded)).ok;
+}
+
+/**
+ * An agent's answer in what was written down of its message: without its LEASE line and a fence around all of it, as a
+ * hook writes it. Bytes without such a line, and the root's own, are what they are.
+ */
+export function answerIn(
+  slot: SlotName,
+  bytes: Uint8Array,
+): { readonly bytes: Uint8Array; readonly named: LeaseLine | null } {
+  const { by, bytesMax } = changeSlots[slot];
+  const text = by === "root" ? null : decodeUtf8(bytes, bytesMax);
+  const message = text?.ok === true ? leaseOfMessage(text.value) : null;
+  return message === null ? { bytes, named: null } : { bytes: Buffer.from(message.body, "utf8"), named: message };
 }
 
 /**
@@ -71,10 +90,11 @@ export function submission(
   engine: Engine,
   loaded: Loaded<ChangeState>,
   slot: SlotName,
-  bytes: Uint8Array,
+  written: Uint8Array,
   via: SubmitCommand["via"],
 ): Result<SubmitCommand> {
   const { state } = loaded;
+  const { bytes, named } = answerIn(slot, written);
   const checked = check(slot, bytes, doorContext(engine, loaded));
   if (!checked.ok) return checked;
   const pass = "pass" in state.phase ? state.phase.pass : 0;
@@ -83,7 +103,8 @@ export function submission(
     slot === "coder"
       ? (checked.value as { readonly lease: { readonly run: string; readonly lease: string } | null })
       : null;
-  if (end?.lease != null && end.lease.run !== loaded.folder.id) {
+  const signed = named ?? end?.lease ?? null;
+  if (signed !== null && signed.run !== loaded.folder.id) {
     return refuse("lease.foreign", "the report names another run", `atlas next --run ${loaded.folder.id}`);
   }
   const out = liveLease(state.leases, slot);
@@ -92,7 +113,7 @@ export function submission(
     slot,
     bytes: bytes.length,
     via,
-    lease: end?.lease?.lease ?? null,
+    lease: signed?.lease ?? null,
     ...(out === undefined ? {} : { of: out.lease }),
   };
   if (slot === "packet") {
@@ -122,8 +143,11 @@ export function doorContext(engine: Engine, loaded: Loaded<ChangeState>): DoorCo
   };
 }
 
-export function wasSeenStopping(engine: Engine, folder: RunFolder, lease: string): boolean {
-  return readObserved(engine, folder).some((seen) => seen.type === "stopped" && seen.lease === lease);
+/** A hook saw the agent that holds the lease end; another role that names it ended for itself only. */
+export function wasSeenStopping(engine: Engine, folder: RunFolder, lease: Pick<Lease, "lease" | "role">): boolean {
+  return readObserved(engine, folder).some(
+    (seen) => seen.type === "stopped" && seen.lease === lease.lease && roleOf(seen.agent) === lease.role,
+  );
 }
 
 /** Marks of live leases and of the awaited submit, for the hooks: who may write which result. Old ones go. */

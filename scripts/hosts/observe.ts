@@ -7,9 +7,9 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { leaseFileBase } from "../core/lease-file.ts";
+import { isLease, roleOf } from "../core/lease-line.ts";
 import { createExclusive, entryKind, readBounded } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
-import { isLease, roleOf } from "./lease-line.ts";
 
 export const OBSERVATION_BYTES_MAX = 4096;
 export const OBSERVED_BYTES_MAX = 1024 * 1024;

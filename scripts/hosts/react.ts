@@ -3,11 +3,11 @@
  * costs the hint, never the session.
  */
 
+import { type LeaseLine, leaseOfMessage, leaseOfPrompt } from "../core/lease-line.ts";
 import { endSession, readSession, type SessionRecord, stateFolder, writeSession } from "../platform/sessions.ts";
 import { shortSha256 } from "../platform/short-hash.ts";
 import { editRefusal } from "./edit-guard.ts";
 import type { Host, HostEvent, Reply } from "./event.ts";
-import { type LeaseLine, leaseOfMessage, leaseOfPrompt } from "./lease-line.ts";
 import { observe, writeResult } from "./observe.ts";
 import { pointerText } from "./pointer.ts";
 import { pointerParts, pointerTurn, typedAnswers, type World } from "./policy.ts";

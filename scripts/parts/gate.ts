@@ -19,6 +19,8 @@ export interface Answer {
   readonly nonce: string;
   readonly choice: string;
   readonly grade: Grade;
+  /** sha-256 of the human's words, an artifact. */
+  readonly text?: string;
 }
 
 export interface Gates {
@@ -48,8 +50,11 @@ export function applyGate(gates: Gates, event: GateEvent): Gates {
   if (gates.open === null || gates.open.gate !== event.gate || gates.open.nonce !== event.nonce) {
     throw new IllegalEvent("no such open gate", event.type);
   }
-  const { gate, nonce, choice, grade } = event;
-  return { open: null, answers: [...gates.answers, { gate, nonce, choice, grade }] };
+  const { gate, nonce, choice, grade, text } = event;
+  return {
+    open: null,
+    answers: [...gates.answers, { gate, nonce, choice, grade, ...(text === undefined ? {} : { text }) }],
+  };
 }
 
 /** The run went elsewhere than the open question was about. */

@@ -41,6 +41,33 @@ export function changesBetween(snapshots: Snapshots, from: string, to: string): 
   return changes;
 }
 
+/** Sizes of blobs in bytes, by id, with one call of git. What this repository cannot see is not in the answer. */
+export function sizesOf(snapshots: Snapshots, blobs: readonly string[]): ReadonlyMap<string, number> {
+  const wanted = [...new Set(blobs)].filter((blob) => !/^0+$/.test(blob));
+  const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+  const done = snapshots.run(args, { input: wanted.map((blob) => `${blob}\n`).join("") });
+  if (done.code !== 0) throw gitFailure(args, done);
+  const sizes = new Map<string, number>();
+  for (const line of done.stdout.toString("latin1").split("\n")) {
+    const match = /^([0-9a-f]+) (\d+)$/.exec(line);
+    if (match !== null) sizes.set(match[1] as string, Number(match[2]));
+  }
+  return sizes;
+}
+
+/**
+ * As `patchBetween`; null where it is more than can be held (256 MiB). A change of such a size is no reason for a run
+ * to stand still.
+ */
+export function patchOrNull(snapshots: Snapshots, from: string, to: string): Buffer | null {
+  try {
+    return patchBetween(snapshots, from, to);
+  } catch (error) {
+    if (error instanceof EnvironmentFailure && error.code === "git.too_large") return null;
+    throw error;
+  }
+}
+
 /**
  * The patch from one tree to another, binary files included, as `git apply` takes it; with `paths`, of exactly these
  * files. Independent of the user's diff configuration.

@@ -18,6 +18,8 @@ import { progressOf, spokenKind, spokenStage } from "./spoken.ts";
 export const HOOK_LOG_BYTES_MAX = 1024 * 1024;
 /** What a hook opens of one place; the rest is a number. */
 export const HOOK_RUNS_MAX = 1000;
+/** What a hook reads of one place, all its runs together: a repository may bring a thousand logs of a megabyte. */
+export const HOOK_PLACE_BYTES_MAX = 16 * 1024 * 1024;
 const stateBytesMax = 1024 * 1024;
 
 export interface PeekedRun {
@@ -74,11 +76,22 @@ export function peekUnfinished(
   // Own ids begin with their time, so the newest come first where not all can be opened.
   const ids = [...unfinishedIds(fs, atlas)].reverse();
   const runs: PeekedRun[] = [];
-  for (const id of ids.slice(0, runsMax)) {
-    const run = peekRun(fs, atlas, id, uid, bytesMax);
+  let bytesRead = 0;
+  const counting: FileSystem = {
+    ...fs,
+    readSync: (...words) => {
+      const got = fs.readSync(...words);
+      bytesRead += got;
+      return got;
+    },
+  };
+  let opened = 0;
+  while (opened < Math.min(runsMax, ids.length) && bytesRead < HOOK_PLACE_BYTES_MAX) {
+    const run = peekRun(counting, atlas, ids[opened] as RunId, uid, bytesMax);
+    opened += 1;
     if (run !== null && !run.terminal) runs.push(run);
   }
-  return { runs: runs.sort(compareRuns), unopened: Math.max(0, ids.length - runsMax) };
+  return { runs: runs.sort(compareRuns), unopened: ids.length - opened };
 }
 
 /** One run; null when the folder holds none (or does not exist). */

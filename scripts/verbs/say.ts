@@ -15,9 +15,13 @@ export function sayInstruction(next: Instruction): string {
         ]),
       ].join("\n");
     case "submit":
-      return [`do: submit ${next.slot}`, `recipe: ${next.recipe}`, `write: ${next.result}`, `then: ${next.then}`].join(
-        "\n",
-      );
+      return [
+        `do: submit ${next.slot}`,
+        `recipe: ${next.recipe}`,
+        `read: ${next.packet}`,
+        `write: ${next.result}`,
+        `then: ${next.then}`,
+      ].join("\n");
     case "await":
       return [`do: await ${next.slots.join(" ")}`, `then: ${next.then}`, `if the agent is gone: ${next.lost}`].join(
         "\n",
@@ -27,6 +31,8 @@ export function sayInstruction(next: Instruction): string {
         `do: ask the human at gate ${next.gate}`,
         `question: ${next.question}`,
         `options: ${next.options.join(" | ")}`,
+        `recipe: ${next.recipe}`,
+        `show the human first: ${next.packet}`,
         `then: ${next.then}`,
       ].join("\n");
     case "run":

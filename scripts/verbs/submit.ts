@@ -7,7 +7,7 @@ import { awaitedOf } from "../engine/instruct.ts";
 import type { Loaded } from "../engine/ledger.ts";
 import { checkClaim } from "../engine/owning.ts";
 import { proceed } from "../engine/proceed.ts";
-import { resultPath, resultsOf, submission, wasSeenStopping } from "../engine/results.ts";
+import { answerIn, resultPath, resultsOf, submission, wasSeenStopping } from "../engine/results.ts";
 import { wantedSlots } from "../kinds/change/next.ts";
 import { type ChangeState, lastFilled } from "../kinds/change/state.ts";
 import { type Lease, liveLease } from "../parts/lease.ts";
@@ -74,7 +74,9 @@ async function handIn(
 
 /** A result that lies there may have been taken by an earlier command; handing it in again is no news. */
 function isTaken(state: ChangeState, slot: SlotName, bytes: Uint8Array): boolean {
-  return !wantedSlots(state).includes(slot) && lastFilled(state, slot)?.sha256 === sha256(bytes);
+  if (wantedSlots(state).includes(slot)) return false;
+  const taken = lastFilled(state, slot)?.sha256;
+  return taken === sha256(bytes) || taken === sha256(answerIn(slot, bytes).bytes);
 }
 
 /** What a door found in the bytes, not what the run says to them. */
@@ -112,7 +114,7 @@ async function handBack(
     throw new UsageError("--failed takes one of: timeout, error, refused", "atlas next", "usage.failed");
   }
   const lease = liveLease(loaded.state.leases, slot);
-  const stopped = lease !== undefined && wasSeenStopping(engine, loaded.folder, lease.lease);
+  const stopped = lease !== undefined && wasSeenStopping(engine, loaded.folder, lease);
   const decided = decideAs(engine, loaded.folder, claim, { do: "fail", slot, how, stopped });
   if (!decided.ok) return refused(decided.error);
   return goOn(engine, decided.value.loaded, [`ended ${slot} (${how})`]);
@@ -167,7 +169,5 @@ function viaOf(
 ): "root" | "hook" | "relayed" {
   if (changeSlots[slot].by === "root") return "root";
   const lease = liveLease(loaded.state.leases, slot);
-  return lease !== undefined && file === null && wasSeenStopping(engine, loaded.folder, lease.lease)
-    ? "hook"
-    : "relayed";
+  return lease !== undefined && file === null && wasSeenStopping(engine, loaded.folder, lease) ? "hook" : "relayed";
 }

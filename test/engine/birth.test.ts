@@ -73,6 +73,17 @@ describe("a run is born whole or not at all", () => {
     }
   });
 
+  test("told is durable also after one that was killed anywhere before it", () => {
+    for (let nth = 0; nth < callsOfABirth; nth += 1) {
+      const disk = project();
+      const fs = faultyFileSystem(disk.fs, (call) => (call.nth === nth ? { killed: "after" } : null));
+      dyingIn(fs, () => birth(fs));
+      if (runsOn(disk.fs).length > 0) continue;
+      expect(birth(disk.fs).ok).toBe(true);
+      expectWhole(disk.afterPowerLoss().fs, `killed after call ${nth}, ${fs.calls.at(-1)?.name}`);
+    }
+  });
+
   test("told is durable: after a power loss the whole run is there", () => {
     const disk = project();
     expect(birth(disk.fs).ok).toBe(true);
@@ -215,6 +226,19 @@ describe("an artifact", () => {
     expect(readArtifact(disk.fs, run, name, hash).toString()).toBe("one");
     disk.fs.unlinkSync(path);
     expect(() => readArtifact(disk.fs, run, name, hash)).toThrow(/is missing/);
+  });
+
+  test("told is durable also after a writer of the same bytes was killed anywhere", () => {
+    const name = { slot: "plan", pass: 0, extension: "md" };
+    for (let nth = 0, isOver = false; !isOver; nth += 1) {
+      const disk = project();
+      const run = bornRun(smallEngine(disk.fs), root);
+      const fs = faultyFileSystem(disk.fs, (call) => (call.nth === nth ? { killed: "after" } : null));
+      dyingIn(fs, () => writeArtifact(fs, run, name, Buffer.from("# plan")));
+      isOver = fs.calls.length <= nth;
+      const hash = writeArtifact(disk.fs, run, name, Buffer.from("# plan"));
+      expect(readArtifact(disk.afterPowerLoss().fs, run, name, hash).toString()).toBe("# plan");
+    }
   });
 
   test("killed while it is written: the old bytes, none, or the whole new ones", () => {

@@ -5,7 +5,13 @@ import type { RunId } from "../../scripts/core/ids.ts";
 import type { Owner } from "../../scripts/core/owner.ts";
 import { CHANGE_STAGES, WEAVE_STAGES } from "../../scripts/core/stage-names.ts";
 import { type FileSystem, realFileSystem } from "../../scripts/platform/fs.ts";
-import { peekRun, peekUnfinished, unfinishedIds } from "../../scripts/platform/peek.ts";
+import {
+  HOOK_LOG_BYTES_MAX,
+  HOOK_PLACE_BYTES_MAX,
+  peekRun,
+  peekUnfinished,
+  unfinishedIds,
+} from "../../scripts/platform/peek.ts";
 import { progressOf, spokenKind, spokenStage } from "../../scripts/platform/spoken.ts";
 import { expectedOf, worlds, worldsFolder } from "../support/kimi-atlas.ts";
 import { bornEvent, claimedEvent, goneOwner, RUN, sealedLog, writeOwnRun } from "../support/ledger.ts";
@@ -233,4 +239,27 @@ test("the words that may be said are the stages there are", () => {
   expect(progressOf("weave", [...WEAVE_STAGES])).toEqual({ done: 6, total: 6 });
   expect(progressOf("constructor", ["x"])).toEqual({ done: 1, total: null });
   expect([spokenKind("weave"), spokenKind("toString"), spokenKind({})]).toEqual(["weave", "unknown", "unknown"]);
+});
+
+test("a place full of long logs is not read whole: what was not opened is a number", () => {
+  const atlas = atlasFolder();
+  const line = `${JSON.stringify({ stage: "CODED", note: "x".repeat(1000) })}\n`;
+  const count = 40;
+  for (let at = 0; at < count; at += 1) {
+    mkdirSync(join(atlas, `run${at}`));
+    writeFileSync(join(atlas, `run${at}`, "log.jsonl"), line.repeat(900));
+  }
+  let bytesRead = 0;
+  const fs: FileSystem = {
+    ...realFileSystem,
+    readSync: (...words) => {
+      const got = realFileSystem.readSync(...words);
+      bytesRead += got;
+      return got;
+    },
+  };
+  const { runs, unopened } = peekUnfinished(fs, atlas, uid);
+  expect(runs.length + unopened).toBe(count);
+  expect(runs.length).toBeGreaterThan(0);
+  expect(bytesRead).toBeLessThanOrEqual(HOOK_PLACE_BYTES_MAX + HOOK_LOG_BYTES_MAX);
 });

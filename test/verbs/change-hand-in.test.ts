@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Dispatch, Instruction } from "../../scripts/core/kind.ts";
 import { resume } from "../../scripts/engine/resume.ts";
+import { sha256 } from "../../scripts/platform/hash.ts";
 import { ownEngine } from "../support/own-engine.ts";
 import { babbling, content, mending, scout, signed, workOf } from "../support/scripted-agents.ts";
 import {
@@ -131,6 +132,58 @@ describe("a door", () => {
   });
 });
 
+describe("an agent's message, word for word", () => {
+  test("is its answer with the LEASE line, in a fence or not, and without a hook; the artifact is the answer alone", async () => {
+    const world = makeWorld(plugin, tempFolder());
+    const session = sit(world);
+    const run = scripted(session);
+    const told = await run.go(await begin(session, request, "--headless"), dispatchOf("scout"));
+    const [agent] = agentsOf(told) as [Dispatch];
+    const message = scout(workOf(agent)) as string;
+    const answer = message.slice(0, message.lastIndexOf("\n"));
+    writeFileSync(agent.result, `\`\`\`json\n${answer}\n\`\`\`\n${workOf(agent).leaseLine}\n`);
+    const planned = await session.type(agent.then);
+    expect(planned.did, planned.stdout).toEqual(["took scout"]);
+    const taken = eventsOf(world).find((event) => event.type === "filled" && event.slot === "scout");
+    expect(taken?.sha256).toBe(sha256(answer));
+    // The same message once more, and the same answer as a hook would have written it.
+    expect((await session.type(agent.then)).did).toEqual(["already scout"]);
+    const copy = join(dirname(world.project), "copy.json");
+    writeFileSync(copy, answer);
+    expect((await session.type(`${agent.then} --file ${copy}`)).did).toEqual(["already scout"]);
+
+    const critics = agentsOf(await run.go(planned, dispatchOf("security")));
+    const fenced = (text: string) => `\`\`\`json\n${text}\n\`\`\`\n`;
+    for (const [at, critic] of critics.entries()) {
+      const said = content(workOf(critic)) as string;
+      writeFileSync(critic.result, at === 0 ? fenced(said) : said);
+    }
+    const done = await session.type(critics[2]?.then as string);
+    expect(done.next).toMatchObject({ do: "report", status: "verified" });
+    expect(eventsOf(world).filter((event) => event.type === "degraded")).toEqual([]);
+  });
+
+  test("that names another lease, or another run, is refused in a JSON slot too and changes nothing", async () => {
+    const world = makeWorld(plugin, tempFolder());
+    const session = sit(world);
+    const told = await scripted(session).go(await begin(session, request, "--headless"), dispatchOf("scout"));
+    const [agent] = agentsOf(told) as [Dispatch];
+    const { id } = told.json.run as { id: string };
+    const message = scout(workOf(agent)) as string;
+    const answer = message.slice(0, message.lastIndexOf("\n"));
+    const before = logBytes(world);
+    const file = join(dirname(world.project), "answer.json");
+    for (const path of [file, agent.result]) {
+      const command = path === file ? `${agent.then} --file ${file}` : agent.then;
+      writeFileSync(path, `${answer}\nLEASE ${id} scout#9@1\n`);
+      expect(refusal(await session.type(command))).toEqual([3, "lease.stale"]);
+      writeFileSync(path, `${answer}\nLEASE 20260101t000000z-aaaaaa ${agent.lease}\n`);
+      expect(refusal(await session.type(command))).toEqual([3, "lease.foreign"]);
+    }
+    expect(logBytes(world)).toBe(before);
+  });
+});
+
 describe("verify", () => {
   test("asked again it attaches: the command runs once, and every asker gets the same answer", async () => {
     const world = makeWorld(plugin, tempFolder());
@@ -228,8 +281,16 @@ describe("a bad ending", () => {
     const id = (told.json.run as { id: string }).id;
     const redone = await session.run("resume", "--run", id, "--redo", "coder");
     expect(agentsOf(redone).map(({ lease }) => lease)).toEqual(["coder#2@1"]);
-    // What a hook saw end is known to have ended.
     const [second] = agentsOf(redone) as [Dispatch];
+    // Another role's end is not the coder's, whatever lease it names; nor is what nobody's agent said.
+    for (const role of ["atlas:context-scout", "elite-coder-2", "atlas:x:elite-coder"]) {
+      await session.hook("claude", "SubagentStop", {
+        agent_type: role,
+        last_assistant_message: signed(workOf(second), "I give up."),
+      });
+    }
+    expect(refusal(await session.type(`${second.then} --failed error`))).toEqual([3, "tree.writer_unknown"]);
+    // What a hook saw end is known to have ended.
     const said = { agent_type: "atlas:elite-coder", last_assistant_message: signed(workOf(second), "I give up.") };
     await session.hook("claude", "SubagentStop", said);
     const counted = await session.type(`${second.then} --failed error`);

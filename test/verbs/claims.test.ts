@@ -66,6 +66,34 @@ function writeScout(agent: Dispatch): void {
 }
 const claims = (world: World) => eventsOf(world).filter((event) => event.type === "claimed");
 
+describe("what a session of another living process saw of an agent", () => {
+  test("counts for nothing, its own process's and a dead process's for what it is", async () => {
+    const world = makeWorld(plugin, tempFolder());
+    const a = await seat(world, 1);
+    const b = await seat(world, 2);
+    const told = await scouting(a.session);
+    const agent = agentOf(told);
+    const prompt = { subagent_type: "atlas:context-scout", prompt: agent.prompt };
+    const starts = (session: Session) =>
+      session.hook("claude", "PreToolUse", { tool_name: "Agent", tool_input: prompt });
+    const next = ["next", "--run", idOf(told), "--claim", told.claim];
+    await starts(b.session);
+    expect((await a.session.run(...next)).next).toMatchObject({ do: "dispatch" });
+    // Half written by the relaying root; the other session's word does not make it final.
+    writeFileSync(agent.result, '{"repo_mode":');
+    const said = { agent_type: "atlas:context-scout", last_assistant_message: workOf(agent).leaseLine };
+    await b.session.hook("claude", "SubagentStop", said);
+    const resume = ["resume", "--run", idOf(told), "--claim", told.claim];
+    expect((await a.session.run(...resume)).did).not.toContain("ended scout#1@1 (slot.json)");
+    expect(eventsOf(world).filter((event) => event.type === "lease-ended")).toEqual([]);
+    await starts(a.session);
+    expect((await a.session.run(...next)).next).toMatchObject({ do: "await" });
+    await b.host.kill();
+    await a.session.run(...resume);
+    expect(eventsOf(world).filter((event) => event.type === "lease-ended")).toMatchObject([{ why: "error" }]);
+  });
+});
+
 describe("while the owner's process lives", () => {
   test("another is told who and since when, whatever it tries; only a human's word takes over, and fences the old", async () => {
     const world = makeWorld(plugin, tempFolder());

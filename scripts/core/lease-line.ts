@@ -1,9 +1,14 @@
 /** The last line of an agent's prompt and message, `LEASE <run> <lease>`, and the files that stand for a lease. */
-import { isRunId, type RunId } from "../core/ids.ts";
+import { isRunId, type RunId } from "./ids.ts";
 
 export interface LeaseLine {
   readonly run: RunId;
   readonly lease: string;
+}
+
+/** What an agent said, and whose answer it is. */
+export interface SignedMessage extends LeaseLine {
+  readonly body: string;
 }
 
 const leaseShape = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}#\d{1,6}@\d{1,9}$/;
@@ -22,8 +27,16 @@ export function leaseOfPrompt(prompt: string): LeaseLine | null {
   return checked(promptEnd.exec(prompt.slice(-1000)));
 }
 
-/** The lease an agent's last message ends with, and the message without it and without a fence around all of it. */
-export function leaseOfMessage(text: string): (LeaseLine & { readonly body: string }) | null {
+/**
+ * The lease an agent's last message ends with, and the message without it and without a fence around all of it. Hooks
+ * and engine take the same bytes from the same message, whoever wrote it down.
+ */
+export function leaseOfMessage(text: string): SignedMessage | null {
+  // Some agents put the fence around the line too.
+  return signedMessage(text) ?? signedMessage(unfenced(text));
+}
+
+function signedMessage(text: string): SignedMessage | null {
   const whole = text.trimEnd();
   const cut = whole.lastIndexOf("\n");
   const line = checked(messageEnd.exec(whole.slice(cut + 1)));
