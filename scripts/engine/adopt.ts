@@ -9,6 +9,7 @@ import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/re
 import { type ChangeStage, isChangeStage, isWeaveStage } from "../core/stage-names.ts";
 import { packetDoor } from "../kinds/change/doors.ts";
 import type { ChangeEvent } from "../kinds/change/events.ts";
+import { isListedCommand } from "../kinds/change/listed-commands.ts";
 import type { ReadableOriginal } from "../kinds/change/original.ts";
 import { PRODUCT } from "../kinds/change/product.ts";
 import type { WeaveEvent } from "../kinds/weave/kind.ts";
@@ -98,6 +99,7 @@ function singleRun(
     stages: run.stages.filter((stage): stage is ChangeStage => isChangeStage(stage)),
     packet: packet === null ? null : sha256(packet.bytes),
     hasCommand: packet?.hasCommand ?? false,
+    listedCommand: packet?.isListed ?? false,
     baseline: packet?.baseline ?? null,
     losses,
     files: files.filter((file) => !file.path.startsWith("tasks/")),
@@ -109,9 +111,12 @@ function singleRun(
 }
 
 /** The original's packet through our own door: what would not be taken from a user is not taken from a file. */
-function packetOf(
-  run: ReadableOriginal,
-): { readonly bytes: Uint8Array; readonly hasCommand: boolean; readonly baseline: string | null } | null {
+function packetOf(run: ReadableOriginal): {
+  readonly bytes: Uint8Array;
+  readonly hasCommand: boolean;
+  readonly isListed: boolean;
+  readonly baseline: string | null;
+} | null {
   if (run.packet === null) return null;
   const { intent, successCriteria, scopePaths, verifyCommand, baseline } = run.packet;
   const value = { intent, success_criteria: successCriteria, scope_paths: scopePaths, verify_cmd: verifyCommand };
@@ -121,6 +126,7 @@ function packetOf(
   return {
     bytes: Buffer.from(`${JSON.stringify(checked.value.packet, null, 2)}\n`, "utf8"),
     hasCommand: checked.value.packet.verify_cmd !== "",
+    isListed: isListedCommand(checked.value.packet.verify_cmd),
     baseline: known,
   };
 }

@@ -5,8 +5,9 @@ import type { Instruction } from "../core/kind.ts";
 import { ok, type Refusal, type Result } from "../core/result.ts";
 import { change } from "../kinds/change/kind.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
+import { liveLease } from "../parts/lease.ts";
 import { patchOrNull } from "../platform/changes.ts";
-import { replaceFile } from "../platform/files.ts";
+import { replaceFile, syncFolder } from "../platform/files.ts";
 import { decideAs, tokenOf } from "./change-run.ts";
 import type { Engine } from "./context.ts";
 import { snapshotsOf } from "./effects.ts";
@@ -18,6 +19,7 @@ import { writeMarks } from "./results.ts";
 import { writeRootPacket } from "./root-packets.ts";
 import { type Settling, settleChange, settleWeave } from "./settle.ts";
 import { load } from "./transact.ts";
+import { refuseTreeInUse, treeHolder } from "./tree-holder.ts";
 
 export interface Proceeded {
   readonly loaded: Loaded;
@@ -62,6 +64,8 @@ export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Pr
     const settled = await settleChange({ ...settling, now: settling.now + waitedMs });
     if (!settled.ok) return settled;
     did.push(...settled.value.did);
+    const busy = refuseBusyTree(engine, settled.value.loaded);
+    if (busy !== null) return busy;
     const handed = decideAs(engine, folder, wish.claim, { do: "hand-out" });
     if (!handed.ok) return handed;
     if (!handed.value.recorded) {
@@ -80,6 +84,17 @@ export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Pr
   throw new Error(`run ${folder.id} does not come to rest`);
 }
 
+/** One writer in the user's tree: a fork or an adopted run may stand at its coder without having passed the gate here. */
+function refuseBusyTree(
+  engine: Engine,
+  loaded: Loaded<ChangeState>,
+): { readonly ok: false; readonly error: Refusal } | null {
+  const { isolated, phase, leases } = loaded.state;
+  if (isolated || phase.at !== "code" || liveLease(leases, "coder") !== undefined) return null;
+  const holder = treeHolder(engine, loaded.folder.id, loaded);
+  return holder === null ? null : refuseTreeInUse(holder);
+}
+
 /** Files first, then the sync, then the instruction: it must never rest on what nobody synced. */
 export function conclude(
   engine: Engine,
@@ -94,6 +109,8 @@ export function conclude(
     writeAsItStands(engine, run);
   }
   syncLog(engine.fs, loaded.folder.ledger);
+  // Whoever bore the run may have been killed between its renaming and its folder's sync.
+  syncFolder(engine.fs, join(loaded.folder.ledger, ".."));
   return ok({ loaded, did, next: instructionFor(engine, loaded, printed), claim: tokenOf(loaded) });
 }
 

@@ -10,6 +10,7 @@ import type { RefusalCode, Result } from "../core/result.ts";
 import { ok, refuse } from "../core/result.ts";
 import type { ChangeCommand } from "../kinds/change/decide.ts";
 import { check, type DoorContext } from "../kinds/change/doors.ts";
+import { isListedCommand } from "../kinds/change/listed-commands.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { type Lease, liveLease } from "../parts/lease.ts";
 import { changeSlots, isSlotName, type SlotName } from "../parts/slots.ts";
@@ -125,7 +126,11 @@ export function submission(
     return ok({
       ...base,
       sha256: hash,
-      packet: { hasCommand: packet.verify_cmd !== "", baseline: packet.baseline ?? null },
+      packet: {
+        hasCommand: packet.verify_cmd !== "",
+        listedCommand: isListedCommand(packet.verify_cmd),
+        baseline: packet.baseline ?? null,
+      },
     });
   }
   const hash = writeArtifact(engine.fs, loaded.folder, { slot, pass, extension }, bytes);

@@ -4,6 +4,7 @@ import { isRunId, type RunId } from "../core/ids.ts";
 import { LINE_BYTES_MAX } from "../core/line.ts";
 import { compareRuns, isIsoTime } from "../core/order.ts";
 import { EnvironmentFailure, type RefusalCode } from "../core/result.ts";
+import { isChangeStage } from "../core/stage-names.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { entryKind, listFolder, readPrefix } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
@@ -221,21 +222,24 @@ function describeOriginal(folder: RunFolder, original: ReadOriginal, untrusted: 
   };
   const kind = run.graph ? "weave" : "change";
   const common = { id: folder.id, kind, origin: "kimi-atlas" as const, owner: null, root: folder.root };
-  if (!run.readable) {
-    return {
-      ...base,
-      unreadable: { code: run.why.code, reason: run.why.sentence },
-      view: {
-        ...common,
-        stage: run.stage,
-        terminal: false,
-        resumable: false,
-        why: `unreadable: ${run.why.code}: ${run.why.sentence}`,
-        progress: { done: 0, total: null },
-        refine_passes: 0,
-        losses: [run.why.code],
-      },
-    };
+  const unadoptable = (code: RefusalCode, reason: string): FoundRun => ({
+    ...base,
+    unreadable: { code, reason },
+    view: {
+      ...common,
+      stage: run.stage,
+      terminal: false,
+      resumable: false,
+      why: `unreadable: ${code}: ${reason}`,
+      progress: { done: 0, total: null },
+      refine_passes: 0,
+      losses: [code],
+    },
+  });
+  if (!run.readable) return unadoptable(run.why.code, run.why.sentence);
+  // Nobody can tell what such a run would do next, so it is no choice; the same is said by adopting it.
+  if (!run.graph && !run.terminal && !isChangeStage(run.stage)) {
+    return unadoptable("adopt.unknown_stage", "it stands at a stage this atlas does not know");
   }
   const progress = progressOfGraph(original) ?? progressOf(kind, run.stages);
   return {

@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from "../core/result.ts";
 import type { ChangeState, Phase } from "../kinds/change/state.ts";
 import type { Engine } from "./context.ts";
 import { userTree } from "./effects.ts";
@@ -17,4 +18,12 @@ export function treeHolder(engine: Engine, self: string, loaded: Loaded): string
     if (!isolated && holding.has(phase.at) && userTree(other) === tree) return run.view.id;
   }
   return null;
+}
+
+export function refuseTreeInUse(holder: string): { readonly ok: false; readonly error: Refusal } {
+  return refuse(
+    "tree.in_use",
+    `run ${holder} works in this tree; one interactive run a tree. Go on with it, or end it: atlas abandon --run ${holder}`,
+    `atlas resume --run ${holder}`,
+  );
 }

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { entryKind, makeFolder, replaceFile } from "../platform/files.ts";
 import { mayTrack } from "../platform/git-index.ts";
-import { sha256 } from "../platform/hash.ts";
 import type { Place } from "../platform/places.ts";
 import { stateFolder } from "../platform/sessions.ts";
+import { trustMark } from "../platform/trust-mark.ts";
 import type { Engine } from "./context.ts";
 
 /**
@@ -16,7 +16,8 @@ export function isTracked(engine: Engine, place: Place, topLevel: string | null)
   // Only where git's own file cannot rule it out is git started: a listing must cost little.
   if (place.root === topLevel && !mayTrack(engine.fs, place.root, ".atlas")) return false;
   const listed = engine.git.run(["ls-files", "-z", "--", ":(icase).atlas"], { cwd: place.root, timeoutMs: 5000 });
-  return listed.code === 0 && listed.stdout.length > 0;
+  // A git that cannot say is no proof that nothing came with the repository.
+  return listed.code !== 0 || listed.stdout.length > 0;
 }
 
 /** What decides which run this is and how it goes on. */
@@ -37,19 +38,14 @@ export function isAnothers(engine: Engine, folder: string): boolean {
 
 /** A human trusted this run in this place before: the mark lies in the user's state folder, where no repository writes. */
 export function isTrusted(engine: Engine, atlas: string, id: string): boolean {
-  const path = trustMark(engine, atlas, id);
+  const path = trustMark(stateFolder(engine.environment), atlas, id);
   return path !== null && entryKind(engine.fs, path) === "file";
 }
 
 /** Records the human's word, so that the commands after `resume --trust` need not ask again. */
 export function markTrusted(engine: Engine, atlas: string, id: string): void {
-  const path = trustMark(engine, atlas, id);
+  const path = trustMark(stateFolder(engine.environment), atlas, id);
   if (path === null) return;
   makeFolder(engine.fs, join(path, ".."));
   replaceFile(engine.fs, path, "", true);
-}
-
-function trustMark(engine: Engine, atlas: string, id: string): string | null {
-  const state = stateFolder(engine.environment);
-  return state === null ? null : join(state, "trusted", sha256(`${atlas}\n${id}`));
 }

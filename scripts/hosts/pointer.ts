@@ -16,6 +16,8 @@ export type OwnerWord = "none" | "ours" | "released" | "gone" | "alive";
 export interface SpokenRun {
   readonly run: PeekedRun;
   readonly owner: OwnerWord;
+  /** Git tracks it and nobody trusted it yet: it came with the repository. */
+  readonly tracked: boolean;
 }
 
 export interface PointerParts {
@@ -23,6 +25,7 @@ export interface PointerParts {
   readonly resumable: readonly SpokenRun[];
   readonly foreign: readonly SpokenRun[];
   readonly unreadable: readonly SpokenRun[];
+  readonly tracked: readonly SpokenRun[];
   /** Ids this session has seen unfinished and whose folder is no longer there. */
   readonly vanished: readonly string[];
   /** Folders nobody looked into. */
@@ -45,6 +48,7 @@ function composed(parts: PointerParts, words: CommandWords, hash: (text: string)
   const asides = [
     ...parts.foreign.map(({ run }) => `atlas: run ${name(run.id)} belongs to another live session; leave it.`),
     ...parts.unreadable.map(({ run }) => unreadableLine(run, name(run.id), program)),
+    ...parts.tracked.map(({ run }) => `atlas: run ${name(run.id)} came with the repository; ${program} status.`),
     ...parts.vanished.map((id) => `atlas: run ${name(id)} lost its ledger; ${program} doctor explains.`),
   ];
   const closing =

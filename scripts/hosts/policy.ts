@@ -28,13 +28,16 @@ export function ownerWord(
 
 /** Sorts what is there by what can be said of it. A session's own run is the one it goes on with. */
 export function pointerParts(world: World, session: string): PointerParts {
-  const trusted = world.runs.filter(({ run }) => run.trusted);
+  const listed = world.runs.filter(({ run }) => run.trusted);
+  // Never as one to go on with: its words are a stranger's until a human says otherwise.
+  const tracked = listed.filter((spoken) => spoken.tracked);
+  const trusted = listed.filter((spoken) => !spoken.tracked);
   const unreadable = trusted.filter(({ run }) => run.unreadable !== null);
   const readable = trusted.filter(({ run }) => run.unreadable === null);
   const foreign = readable.filter(({ owner }) => owner === "alive");
   const resumable = readable.filter(({ owner }) => owner !== "alive");
   const own = resumable.filter(({ run, owner }) => owner === "ours" || run.id === session);
-  const others = { foreign, unreadable, vanished: world.vanished.map(({ id }) => id) };
+  const others = { foreign, unreadable, tracked, vanished: world.vanished.map(({ id }) => id) };
   if (own.length === 1) return { ...others, foreign: [], resumable: own, unopened: 0 };
   return { ...others, resumable, unopened: world.unopened };
 }

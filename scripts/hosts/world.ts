@@ -1,16 +1,21 @@
 /** Gathers what a hook looks at: places, unfinished runs, who we are. Reads only. */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { RunId } from "../core/ids.ts";
 import { compareRuns } from "../core/order.ts";
 import type { ProcessIdentity } from "../core/owner.ts";
 import { entryKind } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
+import { surelyTracks } from "../platform/git-index.ts";
 import { HOOK_RUNS_MAX, type PeekedRun, peekRun, peekUnfinished } from "../platform/peek.ts";
 import { findPlaces, type Place, placesAt } from "../platform/places.ts";
 import { hostProcess, type Processes } from "../platform/processes.ts";
-import type { SeenRun, SessionRecord } from "../platform/sessions.ts";
+import { type SeenRun, type SessionRecord, stateFolder } from "../platform/sessions.ts";
+import { trustMark } from "../platform/trust-mark.ts";
 import type { Host } from "./event.ts";
 import { ownerWord, type World } from "./policy.ts";
+
+/** An index of some fifty thousand files; a longer one would cost a session's start more than the word is worth. */
+const indexBytesMax = 8 * 1024 * 1024;
 
 export interface Surroundings {
   readonly fs: FileSystem;
@@ -57,8 +62,10 @@ export function lookAround(
     runs.push(...found.runs);
     unopened += found.unopened;
   }
+  const strangers = trackedRuns(around, places, runs);
   const spoken = runs.sort(compareRuns).map((run) => ({
     run,
+    tracked: strangers.has(run.folder),
     owner: ownerWord(run, session, (owner) => ({
       here: here(around, host),
       startOfPid: owner.pid === null ? null : livingStart(around.processes, owner.pid),
@@ -66,6 +73,21 @@ export function lookAround(
     })),
   }));
   return { runs: spoken, vanished: vanishedRuns(around.fs, record), unopened };
+}
+
+/** Folders of runs that came with a repository and that no human trusted. The index is read where there are runs only. */
+function trackedRuns(around: Surroundings, places: readonly Place[], runs: readonly PeekedRun[]): ReadonlySet<string> {
+  const state = stateFolder(around.env);
+  const found = new Set<string>();
+  for (const { root, atlas } of places) {
+    const here = runs.filter((run) => dirname(run.folder) === atlas);
+    if (here.length === 0 || !surelyTracks(around.fs, root, ".atlas", indexBytesMax)) continue;
+    for (const { folder, id } of here) {
+      const mark = trustMark(state, atlas, id);
+      if (mark === null || entryKind(around.fs, mark) !== "file") found.add(folder);
+    }
+  }
+  return found;
 }
 
 /** One named run in these places, if it is unfinished and ours to write beside. */

@@ -5,11 +5,12 @@
 import { join } from "node:path";
 import { applyToHeadline, BLANK, type Headline } from "../core/headline.ts";
 import { isRunId, type RunId } from "../core/ids.ts";
-import { readChain, type Tip } from "../core/line.ts";
+import { LINE_BYTES_MAX, LOG_BYTES_MAX, readChain, type Tip } from "../core/line.ts";
 import { compareRuns } from "../core/order.ts";
 import type { Owner } from "../core/owner.ts";
 import type { RefusalCode } from "../core/result.ts";
-import { type BadFile, entryKind, listFolder, type Read, readBounded } from "./files.ts";
+import { isChangeStage, isWeaveStage } from "../core/stage-names.ts";
+import { type BadFile, entryKind, listFolder, type Read, readBounded, readPrefix } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 import { type ForeignWord, firstObject, foldForeign, isSealed, objectOf } from "./peek-foreign.ts";
 import { progressOf, spokenKind, spokenStage } from "./spoken.ts";
@@ -21,6 +22,7 @@ export const HOOK_RUNS_MAX = 1000;
 /** What a hook reads of one place, all its runs together: a repository may bring a thousand logs of a megabyte. */
 export const HOOK_PLACE_BYTES_MAX = 16 * 1024 * 1024;
 const stateBytesMax = 1024 * 1024;
+const dagTailBytes = 64;
 
 export interface PeekedRun {
   readonly id: RunId;
@@ -121,21 +123,26 @@ export function peekRun(
     if (entryKind(fs, adopted) !== "folder") return { ...base, unreadable: "ledger.linked" };
     const adoptedLog = join(adopted, "log.jsonl");
     const foreign = read.kind === "file" ? foldForeign(textOf(read), null) : null;
-    return peekOwn({ ...base, home: adopted }, adoptedLog, readBounded(fs, adoptedLog, bytesMax), foreign);
+    return peekOwn(fs, { ...base, home: adopted }, adoptedLog, readBounded(fs, adoptedLog, bytesMax), foreign);
   }
   if (read.kind === "bad") {
-    if (read.why === "too large") return { ...base, kind: graph ? "weave" : "unknown", stage: "unknown" };
-    return { ...base, unreadable: badFile[read.why] };
+    if (read.why !== "too large") return { ...base, unreadable: badFile[read.why] };
+    if (!isBeyondReading(fs, log)) return { ...base, kind: graph ? "weave" : "unknown", stage: "unknown" };
+    // An original whose log nobody reads goes on from its state.json; ours has nothing else.
+    const start = readPrefix(fs, log, LINE_BYTES_MAX + 1)?.toString("utf8") ?? "";
+    return isSealed(firstObject(start)) ? { ...base, unreadable: "ledger.too_large" } : peekForeign(fs, base, read, "");
   }
   const text = read.kind === "file" ? textOf(read) : "";
-  if (read.kind === "file" && isSealed(firstObject(text))) return peekOwn({ ...base, home: folder }, log, read, null);
+  if (read.kind === "file" && isSealed(firstObject(text)))
+    return peekOwn(fs, { ...base, home: folder }, log, read, null);
   return peekForeign(fs, base, read, text);
 }
 
-function peekOwn(base: PeekedRun, log: string, read: Read, foreign: ForeignWord | null): PeekedRun {
+function peekOwn(fs: FileSystem, base: PeekedRun, log: string, read: Read, foreign: ForeignWord | null): PeekedRun {
   if (read.kind === "absent") return { ...base, unreadable: "ledger.unreadable" };
   if (read.kind === "bad") {
-    return read.why === "too large" ? { ...base, stage: "unknown" } : { ...base, unreadable: badFile[read.why] };
+    const isLong = read.why === "too large" && !isBeyondReading(fs, log);
+    return isLong ? { ...base, stage: "unknown" } : { ...base, unreadable: badFile[read.why] };
   }
   // A look decides nothing; hashing would load a module that costs a hook more than reading the whole log.
   const chain = readChain<{ readonly type: string }>(read.bytes, null);
@@ -190,8 +197,40 @@ function peekForeign(fs: FileSystem, base: PeekedRun, read: Read, text: string):
     refine: word.refine,
     ...progressOf(kind, word.done),
     terminal: word.terminal,
+    unreadable: word.terminal ? null : notAdoptable(fs, base, word, state?.current_state),
     ts: word.lastTs,
   };
+}
+
+/** Why a resume would not take an original's run up, as far as a short look tells; null: nothing is known against it. */
+function notAdoptable(fs: FileSystem, base: PeekedRun, word: ForeignWord, shown: unknown): RefusalCode | null {
+  if (base.graph) return dagFault(fs, join(base.folder, "plan.dag.json"));
+  if ([...word.done, shown].some((stage) => stage !== "OUTPUT" && isWeaveStage(stage))) return "dag.missing";
+  return isChangeStage(word.stage) ? null : "adopt.unknown_stage";
+}
+
+/** A graph may be megabytes: only its end is looked at, where a torn writing shows. */
+function dagFault(fs: FileSystem, path: string): RefusalCode | null {
+  const size = sizeOf(fs, path);
+  if (size === null) return "dag.unreadable";
+  const tail = readPrefix(fs, path, dagTailBytes, Math.max(0, size - dagTailBytes));
+  if (tail === null) return "dag.unreadable";
+  const text = tail.toString("latin1").trimEnd();
+  // White space only says nothing, unless it is all there is.
+  if (text === "" && size > dagTailBytes) return null;
+  return text.endsWith("}") ? null : "dag.torn";
+}
+
+function isBeyondReading(fs: FileSystem, log: string): boolean {
+  return (sizeOf(fs, log) ?? 0) > LOG_BYTES_MAX;
+}
+
+function sizeOf(fs: FileSystem, path: string): number | null {
+  try {
+    return fs.lstatSync(path).size;
+  } catch {
+    return null;
+  }
 }
 
 function nothingKnown(id: RunId, folder: string, unreadable: RefusalCode | null): PeekedRun {

@@ -7,7 +7,7 @@ import { gradeOfAnswer } from "../engine/human.ts";
 import type { Loaded } from "../engine/ledger.ts";
 import { checkClaim } from "../engine/owning.ts";
 import { proceed } from "../engine/proceed.ts";
-import { treeHolder } from "../engine/tree-holder.ts";
+import { refuseTreeInUse, treeHolder } from "../engine/tree-holder.ts";
 import type { AnswerCommand } from "../kinds/change/decide-answer.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import type { Arguments } from "./arguments.ts";
@@ -70,11 +70,7 @@ function answerCommand(
   if (gate === "pre-code" && choice === "approve" && !loaded.state.isolated) {
     const holder = treeHolder(engine, loaded.folder.id, loaded);
     if (holder !== null) {
-      return refuse(
-        "tree.in_use",
-        `run ${holder} works in this tree; one interactive run a tree`,
-        `atlas resume --run ${holder}, or: atlas abandon --run ${holder}`,
-      );
+      return refuseTreeInUse(holder);
     }
   }
   const file = given.text("text");

@@ -1,5 +1,5 @@
 /** Adopting a foreign run: once, by one, from files that stay as they were read, and only where they can be trusted. */
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   appendFileSync,
   chownSync,
@@ -242,4 +242,31 @@ test("adopting leaves nothing behind where the folder cannot be written, and say
   expect([3, 4]).toContain(code);
   expect(existsSync(adoptedOf(project)) && readFileSync(adoptedOf(project), "utf8")).toBe("");
   expect(fingerprint(project)).toEqual(before);
+});
+
+test("a headless adoption runs a foreign command only if it is a listed one; any other ends UNVERIFIED and says so", () => {
+  for (const [command, reason] of [
+    ["npm test", null],
+    ["sh -c 'touch ran'", "command.unapproved"],
+  ] as const) {
+    const project = copyOf("single-05-coded");
+    for (const words of [
+      ["init", "-q", "."],
+      ["add", "a.txt"],
+      ["commit", "-qm", "x"],
+    ]) {
+      writeFileSync(join(project, "a.txt"), "a\n");
+      execFileSync("git", words, { cwd: project });
+    }
+    const path = join(project, ".atlas", "sess-a", "state.json");
+    const state = JSON.parse(readFileSync(path, "utf8"));
+    const head = execFileSync("git", ["rev-parse", "HEAD"], { cwd: project, encoding: "utf8" }).trim();
+    writeFileSync(path, JSON.stringify({ ...state, verify_cmd: command, baseline_sha: head }));
+    const told = atlas(plugin, project, ["resume", "--headless"]);
+    if (reason === null) expect(told.json.next).toMatchObject({ do: "run" });
+    else {
+      expect(told.json.next).toMatchObject({ do: "report", status: "unverified", why: [reason] });
+      expect(existsSync(join(project, "ran"))).toBe(false);
+    }
+  }
 });

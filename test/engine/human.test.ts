@@ -30,7 +30,8 @@ describe("a ledger that came with the repository", () => {
     const session = "11111111-2222-4333-8444-555555555555";
     const on = (event: string, payload: object) =>
       hook(plugin, project, event, { session_id: session, ...payload }, env);
-    expect(on("SessionStart", { source: "startup" }).code).toBe(0);
+    const start = () => on("SessionStart", { source: "startup" }).json.hookSpecificOutput.additionalContext;
+    expect(start()).toMatch(/^atlas: run #[0-9a-f]{8} came with the repository; atlas status\.$/);
     expect(atlas(plugin, project, ["resume"], env).json.refused.code).toBe("run.untrusted");
     const asked = atlas(plugin, project, ["resume", "--trust"], env);
     expect(asked.json.refused.code).toBe("gate.unattested");
@@ -39,6 +40,7 @@ describe("a ledger that came with the repository", () => {
     const trusted = atlas(plugin, project, ["resume", "--trust"], env);
     expect(trusted.code).toBe(0);
     expect(trusted.json.next.do).toBe("ask");
+    expect(start()).toMatch(/^atlas: unfinished run\. .* owner=ours\nNow run: /);
     expect(atlas(plugin, project, ["next", "--run", "sess-a", "--claim", trusted.json.claim], env).code).toBe(0);
   });
 

@@ -1,5 +1,5 @@
 /** Which run a resume means, where several could be meant. */
-import { chmodSync, cpSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { atlas, buildPlugin, copyOf, type Plugin } from "../support/adopted-world.ts";
@@ -44,6 +44,29 @@ test("--newest takes the first of the list, and a session's own run comes before
   const project = copyOf("select-many");
   expect(chosen(project, "--newest")).toBe(newestFirst[0]);
   expect(chosen(project, "--newest", "--session", "new-graph")).toBe("new-graph");
+});
+
+test.each([
+  ["only in state.json", null, '{"run_id":"bb","current_state":"EVIL"}'],
+  ["as the log's last word", '{"stage":"INIT"}\n{"stage":"EVIL"}\n', null],
+  ["in both", '{"stage":"INIT"}\n{"stage":"DREAM"}\n', '{"current_state":"DREAM"}'],
+])("a run at a stage nobody knows (%s) is listed with the reason and is no choice", (_where, log, state) => {
+  const project = copyOf("single-05-coded");
+  const folder = join(project, ".atlas", "bb");
+  mkdirSync(folder);
+  if (log !== null) writeFileSync(join(folder, "log.jsonl"), log);
+  if (state !== null) writeFileSync(join(folder, "state.json"), state);
+  const why = expect.stringMatching(/^unreadable: adopt\.unknown_stage: /);
+  const listed = atlas(plugin, project, ["status"]).json.runs.find((run: { id: string }) => run.id === "bb");
+  expect(listed).toMatchObject({ stage: "unknown", resumable: false, why });
+  expect(chosen(project, "--session", "somebody-else")).toBe("sess-a");
+  expect(asked(project, "--run", "bb").json.refused.code).toBe("adopt.unknown_stage");
+  const { code, json } = atlas(plugin, project, ["resume", "--run", "bb"]);
+  expect([code, json.refused.code]).toEqual([3, "adopt.unknown_stage"]);
+  // Alone it is named, not resumed.
+  const alone = tempFolder();
+  cpSync(folder, join(alone, ".atlas", "bb"), { recursive: true });
+  expect(atlas(plugin, alone, ["resume"]).json.unreadable).toEqual([{ id: "bb", why }]);
 });
 
 /** The same runs, written in another order, with other times and modes: what a copy, a touch or a check-out does. */

@@ -31,11 +31,11 @@ function spoken(id: string, change: Partial<PeekedRun> = {}, owner: SpokenRun["o
     ours: null,
     ...change,
   };
-  return { run, owner };
+  return { run, owner, tracked: false };
 }
 
 function parts(change: Partial<PointerParts>): PointerParts {
-  return { resumable: [], foreign: [], unreadable: [], vanished: [], unopened: 0, ...change };
+  return { resumable: [], foreign: [], unreadable: [], tracked: [], vanished: [], unopened: 0, ...change };
 }
 
 function own(at: number): string {
@@ -86,6 +86,12 @@ Then do only what it prints. Never redo finished stages; state is on disk, not i
   test("of a living stranger's run is to leave it", () => {
     expect(pointerText(parts({ foreign: [spoken(own(2), {}, "alive")] }), inClaude, sha256)).toBe(
       `atlas: run ${own(2)} belongs to another live session; leave it.`,
+    );
+  });
+
+  test("of a run that came with the repository names no command that would go on with it", () => {
+    expect(pointerText(parts({ tracked: [spoken(own(2))] }), inClaude, sha256)).toBe(
+      `atlas: run ${own(2)} came with the repository; atlas status.`,
     );
   });
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { realFileSystem as fs } from "../../scripts/platform/fs.ts";
-import { mayTrack } from "../../scripts/platform/git-index.ts";
+import { mayTrack, surelyTracks } from "../../scripts/platform/git-index.ts";
 import { gitIn } from "../support/scripted-run.ts";
 import { tempFolder } from "../support/temp.ts";
 
@@ -77,5 +77,25 @@ describe("an index", () => {
     const folder = tempFolder();
     gitIn(folder, "init", "-q", ".");
     expect(mayTrack(fs, folder, ".atlas")).toBe(false);
+  });
+});
+
+describe("a certain yes", () => {
+  const yes = (folder: string, bytesMax = 1_000_000) => surelyTracks(fs, folder, ".atlas", bytesMax);
+
+  test("is said of a file below the folder, and of no path that only looks alike", () => {
+    const folder = repository(true);
+    expect(yes(folder)).toBe(true);
+    expect(yes(folder, 100)).toBe(false);
+    gitIn(folder, "update-index", "--index-version", "4");
+    expect(yes(folder)).toBe(false);
+    const alike = repository(false);
+    for (const path of ["sub/.atlas", "x.atlas", ".atlas-old", ".atlas2"]) {
+      mkdirSync(join(alike, path), { recursive: true });
+      writeFileSync(join(alike, path, "log.jsonl"), "{}\n");
+      gitIn(alike, "add", "-f", path);
+    }
+    expect(yes(alike)).toBe(false);
+    expect(yes(tempFolder())).toBe(false);
   });
 });

@@ -1,4 +1,13 @@
-import { appendFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RunId } from "../../scripts/core/ids.ts";
@@ -130,7 +139,10 @@ describe("an own run", () => {
 
 describe("an original's run", () => {
   const singles = worlds.filter(
-    (name) => name.startsWith("single-") || name.startsWith("damaged-t") || name === "damaged-empty-state",
+    (name) =>
+      name.startsWith("single-") ||
+      (name.startsWith("damaged-t") && name !== "damaged-torn-dag") ||
+      name === "damaged-empty-state",
   );
 
   test.each(singles)("%s: stage and passes as the original itself would have them", (name) => {
@@ -148,6 +160,31 @@ describe("an original's run", () => {
       refine: 1,
       done: 4,
     });
+  });
+
+  test.each([
+    ["cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ["emptied", () => Buffer.alloc(0)],
+    ["zeroed at its end", (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(100)])],
+  ])("whose graph is %s is named unreadable; a whole one is not, whatever white space follows", (_how, damage) => {
+    const atlas = atlasFolder();
+    cpSync(join(worldsFolder, "graph-003-nodes", ".atlas"), atlas, { recursive: true });
+    const dag = join(atlas, "sess-g", "plan.dag.json");
+    appendFileSync(dag, " \r\n\n");
+    expect(peek(atlas, "sess-g")).toMatchObject({ kind: "weave", unreadable: null });
+    writeFileSync(dag, damage(readFileSync(dag)));
+    expect(peek(atlas, "sess-g")).toMatchObject({ kind: "weave", unreadable: "dag.torn" });
+    rmSync(dag);
+    expect(peek(atlas, "sess-g")).toMatchObject({ unreadable: "dag.missing" });
+    mkdirSync(dag);
+    expect(peek(atlas, "sess-g")).toMatchObject({ unreadable: "dag.unreadable" });
+  });
+
+  test("at a stage nobody knows is named unreadable", () => {
+    const atlas = atlasFolder();
+    mkdirSync(join(atlas, "x"));
+    writeFileSync(join(atlas, "x", "log.jsonl"), '{"stage":"INIT"}\n{"stage":"EVIL"}\n');
+    expect(peek(atlas, "x")).toMatchObject({ stage: "unknown", unreadable: "adopt.unknown_stage" });
   });
 
   test("graphs are weaves, and a task's sub-run is no run", () => {
@@ -169,6 +206,21 @@ describe("an original's run", () => {
     writeFileSync(join(atlas, "x", "log.jsonl"), '\ufeff{"stage":"INIT"}\r\n{"stage":"INTENT_CAPTURED"}\r\n');
     expect(peek(atlas, "x")).toMatchObject({ stage: "INTENT_CAPTURED", done: 2 });
   });
+});
+
+test("a log too long for a hook is another's to read; beyond what anybody reads it is named", () => {
+  const atlas = atlasFolder();
+  const { log } = writeOwnRun(atlas);
+  truncateSync(log, 64 * 1024 * 1024);
+  expect(peek(atlas)).toMatchObject({ stage: "unknown", unreadable: null });
+  truncateSync(log, 64 * 1024 * 1024 + 1);
+  expect(peek(atlas)).toMatchObject({ unreadable: "ledger.too_large" });
+  cpSync(join(worldsFolder, "single-05-coded", ".atlas"), atlas, { recursive: true });
+  truncateSync(join(atlas, "sess-a", "log.jsonl"), 64 * 1024 * 1024 + 1);
+  expect(peek(atlas, "sess-a")).toMatchObject({ stage: "CODED", unreadable: null });
+  writeOwnRun(atlas, { id: "sess-a", adopted: true });
+  truncateSync(join(atlas, "sess-a", "adopted", "log.jsonl"), 64 * 1024 * 1024 + 1);
+  expect(peek(atlas, "sess-a")).toMatchObject({ unreadable: "ledger.too_large" });
 });
 
 describe("the list", () => {

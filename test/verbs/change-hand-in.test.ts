@@ -159,7 +159,13 @@ describe("an agent's message, word for word", () => {
       writeFileSync(critic.result, at === 0 ? fenced(said) : said);
     }
     const done = await session.type(critics[2]?.then as string);
-    expect(done.next).toMatchObject({ do: "report", status: "verified" });
+    expect(done.did.slice(0, 3), done.stdout).toEqual([
+      "took security",
+      "took correctness#1@1",
+      "took code-quality#1@1",
+    ]);
+    // Judged on what they said: a critic whose artifact cannot be read would be missing.
+    expect(whyOf(done)).toEqual(["harness.incomplete"]);
     expect(eventsOf(world).filter((event) => event.type === "degraded")).toEqual([]);
   });
 

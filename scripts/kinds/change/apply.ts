@@ -79,12 +79,14 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
     case "adopted": {
       const { packet, hasCommand, baseline, losses, stages, stage } = event;
       const isolated = state.isolated || (event.trees.includes(PRODUCT) && isWritten(stage));
-      return { ...state, packet, hasCommand, baseline, losses, stages, stage, isolated, refinePasses: event.pass };
+      const adopted = { packet, hasCommand, baseline, losses, stages, stage, isolated, refinePasses: event.pass };
+      return { ...state, ...adopted, vouched: event.listedCommand === true };
     }
     case "packet-set": {
       const { packet, hasCommand, baseline } = event;
       const assumed = [...state.assumed, ...event.assumed];
-      return { ...state, packet, hasCommand, baseline: baseline ?? state.baseline, assumed, missing: [] };
+      const vouched = event.listedCommand ?? state.vouched;
+      return { ...state, packet, hasCommand, baseline: baseline ?? state.baseline, assumed, vouched, missing: [] };
     }
     case "stage":
       return foldStage(state, event.stage);

@@ -37,7 +37,11 @@ export type ChangeCommand =
       /** Snapshot of the tree after a writing slot. */
       readonly tree?: string;
       /** For the slot `packet` of a recovered run. */
-      readonly packet?: { readonly hasCommand: boolean; readonly baseline: string | null };
+      readonly packet?: {
+        readonly hasCommand: boolean;
+        readonly listedCommand: boolean;
+        readonly baseline: string | null;
+      };
     }
   | {
       readonly do: "fail";
@@ -186,8 +190,8 @@ function submit(state: ChangeState, command: Extract<ChangeCommand, { do: "submi
     ...(command.tree === undefined ? {} : { tree: command.tree }),
   });
   if (state.phase.at === "recover" && command.packet !== undefined) {
-    const { hasCommand, baseline } = command.packet;
-    return ok([filled(null), { type: "packet-set", packet: sha256, assumed: [], hasCommand, baseline }]);
+    const { hasCommand, listedCommand, baseline } = command.packet;
+    return ok([filled(null), { type: "packet-set", packet: sha256, assumed: [], hasCommand, listedCommand, baseline }]);
   }
   if (slot === "triage") {
     const stage = state.phase.at === "intake" ? "INTENT_CAPTURED" : "TRIAGED";

@@ -40,6 +40,8 @@ export type ChangeEvent =
       readonly stages: readonly ChangeStage[];
       readonly packet: string | null;
       readonly hasCommand: boolean;
+      /** Its command is one that needs nobody's word headless. */
+      readonly listedCommand?: boolean;
       readonly baseline: string | null;
       readonly losses: readonly string[];
       readonly files: readonly ForeignFile[];
@@ -50,6 +52,7 @@ export type ChangeEvent =
     }
   | {
       readonly type: "packet-set";
+      readonly listedCommand?: boolean;
       readonly packet: string;
       readonly assumed: readonly string[];
       readonly hasCommand: boolean;

@@ -29,6 +29,7 @@ export const change: RunKind<ChangeState, ChangeCommand, ChangeEvent, ChangeEffe
     assumed: [],
     losses: [],
     hasCommand: false,
+    vouched: true,
     command: "undecided",
     baseline: null,
     base: null,

@@ -30,7 +30,13 @@ export function decideSettle(state: ChangeState, moment: Moment): NonEmpty<Chang
       // Trees of a dead turn first: what they hold decides whether there is anything to run a command on.
       if (owedTrees(state.trees).length > 0) return null;
       if (isProductLost(state)) return endEvents(state, "UNVERIFIED", ["product.left"], moment);
-      return askOrDefault(state, moment, "approve-command", ["approve", "reject"]);
+      return askOrDefault(
+        state,
+        moment,
+        "approve-command",
+        ["approve", "reject"],
+        state.vouched ? "approve" : "reject",
+      );
     case "prepare":
       return prepare(state, moment);
     case "judged": {
@@ -67,11 +73,12 @@ function askOrDefault(
   moment: Moment,
   gate: GateName,
   options: readonly string[],
+  byDefault: "approve" | "reject" = "approve",
 ): NonEmpty<ChangeEvent> {
   const nonce = moment.fresh("gate");
   const asked: ChangeEvent = { type: "asked", gate, nonce, options };
   if (state.form !== "headless") return [asked];
-  return [asked, { type: "answered", gate, nonce, choice: "approve", grade: "headless-default" }];
+  return [asked, { type: "answered", gate, nonce, choice: byDefault, grade: "headless-default" }];
 }
 
 /** Never green by default: without a judgement of this pass the label is UNVERIFIED, and says why. */
@@ -80,7 +87,11 @@ function labelOf(
   phase: Extract<Phase, { at: "judged" }>,
 ): { readonly label: Label; readonly reasons: readonly string[] } {
   if (state.rolledBack) return { label: "UNVERIFIED", reasons: ["rolled.back"] };
-  if (state.command === "rejected") return { label: "UNVERIFIED", reasons: ["command.rejected"] };
+  if (state.command === "rejected") {
+    const answer = state.gates.answers.findLast((one) => one.gate === "approve-command");
+    const reason = answer?.grade === "headless-default" ? "command.unapproved" : "command.rejected";
+    return { label: "UNVERIFIED", reasons: [reason] };
+  }
   const judgement = state.judgements.findLast((one) => one.pass === phase.pass);
   // Never silent: what was given up on the way is said beside the verdict.
   const given = state.degraded.includes("scout.0") ? ["scout.degraded"] : [];

@@ -82,6 +82,8 @@ export interface ChangeState {
   readonly assumed: readonly string[];
   readonly losses: readonly string[];
   readonly hasCommand: boolean;
+  /** The command is the caller's own or a listed one, so a headless run may execute it. */
+  readonly vouched: boolean;
   readonly command: "undecided" | "approved" | "rejected";
   /** Commit (or bare tree) the run began from; null outside git and on an unborn branch. */
   readonly baseline: string | null;
