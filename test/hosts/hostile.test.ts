@@ -61,9 +61,7 @@ describe("hostile ledgers", () => {
       JSON.stringify({ intent: evil, current_state: evil, refine_passes: evil }),
     );
     const text = heard("claude", "SessionStart", start(world));
-    expect(text).toMatch(
-      /^atlas: unfinished run\. kind=change run=#[0-9a-f]{8} stage=unknown refine=0\/2 owner=none\n/,
-    );
+    expect(text).toMatch(/^atlas: run #[0-9a-f]{8} is unreadable \(adopt\.unknown_stage\); atlas doctor explains\.$/);
     expect(text).not.toMatch(/IGNORE|Obey/);
   });
 });
