@@ -322,7 +322,7 @@ describe("starting", () => {
     const refused = await b.session.type(approve);
     expect(refusal(refused)).toEqual([3, "tree.in_use"]);
     expect(refused.refused.fix).toContain(`atlas resume --run ${idOf(first)}`);
-    expect(refused.refused.fix).toContain(`atlas abandon --run ${idOf(first)}`);
+    expect(refused.refused.reason).toContain(`atlas abandon --run ${idOf(first)}`);
     await a.session.run("abandon", "--run", idOf(first));
     const approved = await b.session.type(approve);
     expect(approved.next).toMatchObject({ do: "ask", gate: "approve-command" });
