@@ -18,6 +18,7 @@ import { fingerprint } from "../support/adopted-world.ts";
 import { type EngineWorld, engineWorld, writeRun } from "../support/engine-world.ts";
 import { claimedEvent, type goneOwner, ownerOf, RUN } from "../support/ledger.ts";
 import { gitIn } from "../support/scripted-run.ts";
+import { tempFolder } from "../support/temp.ts";
 
 const alone = (): boolean => false;
 
@@ -348,6 +349,46 @@ describe("leftovers of killed writers", () => {
     expect([existsSync(half), existsSync(file)]).toEqual([true, true]);
     expect(cleaned(world).removed).toEqual([half, file]);
     expect(readdirSync(folder.ledger)).toEqual([".tmp-notes", "log.jsonl"]);
+  });
+
+  test("what killed writers left anywhere below a run, beside its ids and sessions, goes; the trees of a run are not looked into", () => {
+    const world = engineWorld();
+    const folder = writeRun(world);
+    const left = [
+      join(world.atlas, ".starts", ".tmp-0123456789ab"),
+      join(folder.ledger, "artifacts", "command.0", "e1.a1.01234567.job.json"),
+      join(folder.ledger, "packets", "coder.1.1", ".tmp-0123456789ab"),
+      join(folder.ledger, "packets", "coder.1.1", "scout", ".tmp-0123456789ab"),
+      join(world.state, "sessions", "s.json.77-1-2"),
+    ];
+    const stays = [
+      join(folder.ledger, "worktree", "e1.1", ".tmp-0123456789ab"),
+      join(folder.ledger, "git", "objects", "ab", ".tmp-0123456789ab"),
+      join(folder.ledger, "artifacts", "command.0", "e1.a1.01234567.log"),
+    ];
+    for (const path of [...left, ...stays]) {
+      mkdirSync(join(path, ".."), { recursive: true });
+      writeFileSync(path, "half");
+    }
+    expect(cleaned(world, {}, () => true).removed).toEqual([]);
+    expect([...cleaned(world).removed].sort()).toEqual([...left].sort());
+    expect(stays.every((path) => existsSync(path))).toBe(true);
+  });
+
+  test("a place a killed cleaning looked in goes once that process is gone", () => {
+    const world = engineWorld();
+    const places = tempFolder();
+    const { TMPDIR } = process.env;
+    process.env.TMPDIR = places;
+    onTestFinished(() => {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    });
+    const names = [`atlas-look-${2 ** 22 + 7}-Ab12Cd`, `atlas-look-${process.pid}-Ab12Cd`, "atlas-look-notes"];
+    for (const name of names) mkdirSync(join(places, name, "git"), { recursive: true });
+    expect(cleaned(world, {}, () => true).removed).toEqual([]);
+    expect(cleaned(world).removed).toEqual([join(places, names[0] as string)]);
+    expect(readdirSync(places).sort()).toEqual([...names.slice(1)].sort());
   });
 
   test.runIf(process.platform === "linux")("another process that runs atlas is seen as long as it lives", async () => {

@@ -286,6 +286,17 @@ test("a making killed between its renames and writes is finished by the next", (
   }
 });
 
+test("a registering that was killed leaves nothing of it in the user's repository", () => {
+  const at = world();
+  made(make(at));
+  const entry = inspected(at).entry;
+  if (entry === null) throw new Error("the tree is not registered");
+  const half = join(entry.adminDir, ".tmp-0123456789ab");
+  writeFileSync(half, "half");
+  made(make(at));
+  expect(existsSync(half)).toBe(false);
+});
+
 test("a missing tree of somebody else's stays registered", () => {
   const at = world();
   const theirs = join(tempFolder(), "theirs");
