@@ -69,3 +69,17 @@ export function reportOf(engine: Engine, loaded: Loaded<ChangeState>): Report {
     ledger: { seq: tip.seq, sum: tip.sum },
   };
 }
+
+/** Fields in which a written report is not what the ledger says now; `unreadable` where it is no report at all. */
+export function differences(written: string, made: Report): readonly string[] {
+  let before: unknown;
+  try {
+    before = JSON.parse(written);
+  } catch {
+    return ["unreadable"];
+  }
+  if (typeof before !== "object" || before === null) return ["unreadable"];
+  const [was, is] = [before as Record<string, unknown>, { ...made } as Record<string, unknown>];
+  const known = Object.keys(is).filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
+  return [...known, ...(Object.keys(was).some((name) => !(name in is)) ? ["unknown field"] : [])];
+}

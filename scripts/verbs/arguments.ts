@@ -30,7 +30,7 @@ const own: Readonly<Record<string, Readonly<Record<string, { readonly type: "str
   verify: { timeout: { type: "string" }, background: { type: "boolean" } },
   abandon: { "take-over": { type: "boolean" } },
   clean: { "dry-run": { type: "boolean" }, "drop-kept": { type: "string" } },
-  report: {},
+  report: { check: { type: "boolean" } },
   fork: { at: { type: "string" } },
   rollback: { to: { type: "string" } },
   graph: {},

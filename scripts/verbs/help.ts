@@ -8,7 +8,7 @@ const lines: Readonly<Record<string, string>> = {
   submit: "submit --slot S [--file F]        hand in one artifact (or --failed timeout|error|refused)",
   answer: "answer --gate G --choice C        record a human's decision (--text FILE where words are asked)",
   verify: "verify [--timeout S]              run the frozen command and record it (--background)",
-  report: "report [--run ID]                 what was asked, done and judged",
+  report: "report [--run ID]                 what was asked, done and judged (--check: is the written one true?)",
   fork: "fork --run ID --at SEQ            a new run from lines 1 to SEQ of another",
   rollback: "rollback --to SEQ                 an isolated tree back to a checkpoint",
   graph: "graph [--run ID]                  a graph run as a table and as Mermaid",

@@ -175,6 +175,24 @@ describe("atlas report", () => {
   });
 });
 
+describe("atlas report --check", () => {
+  test("is equal right after the report, and names the field that was touched or that the run has outgrown", async () => {
+    const { world, session, at, id } = await coded(tempFolder());
+    expect((await session.run("report", "--run", id, "--check")).refused.code).toBe("report.absent");
+    await session.run("report", "--run", id);
+    expect((await session.run("report", "--run", id, "--check")).json).toMatchObject({ equal: true });
+    const path = join(runFolder(world, id), "report.json");
+    const written = readFileSync(path, "utf8");
+    writeFileSync(path, written.replace('"label": null', '"label": "VERIFIED"'));
+    const forged = await session.run("report", "--run", id, "--check");
+    expect([forged.code, forged.refused.code]).toEqual([3, "report.mismatch"]);
+    expect(forged.refused.reason).toContain("label");
+    writeFileSync(path, written);
+    await scripted(session).go(at);
+    expect((await session.run("report", "--run", id, "--check")).refused.code).toBe("report.mismatch");
+  });
+});
+
 describe("atlas resume --wait", () => {
   test("an await ends when a result lands, without a second command", async () => {
     const world = makeWorld(plugin, tempFolder());
