@@ -20,7 +20,7 @@ function carriedFiles(): readonly string[] {
 
 /** Folders of one machine or build service. `/home/dev` is the invented user of the fixtures. */
 const machinePaths =
-  /(?<![\w.~}$-])\/(?:home\/(?!dev\b|linuxbrew\b)[a-z]|Users\/(?!dev\b)[A-Za-z]|root\/|workspaces?\/|work\/|builds\/|mnt\/[a-z]\/)/;
+  /(?<![\w.~}$-])\/(?:home\/(?!dev\b|linuxbrew\b)[a-z]|Users\/(?!dev\b)[A-Za-z]|root\/|workspaces?\/|builds\/|mnt\/[a-z]\/)/;
 
 /** Names of this very machine, read when the test runs; short or common ones would find themselves everywhere. */
 function ownNames(): readonly string[] {
@@ -53,7 +53,7 @@ describe("the tree", () => {
     expect(found).toEqual([]);
   });
 
-  test.each(["see /work/x", '"/root/.config"', "cd /home/ann/p", "/Users/ann/p", repositoryRoot])(
+  test.each(["see /builds/x", '"/root/.config"', "cd /home/ann/p", "/Users/ann/p", repositoryRoot])(
     "%s would be found",
     (text) => {
       expect(machineNames(text)).not.toEqual([]);
@@ -63,8 +63,8 @@ describe("the tree", () => {
   test.each([
     "/home/dev/project",
     "/home/linuxbrew/.linuxbrew/bin",
-    "a/work/b",
-    "https://example.org/work/x",
+    "a/builds/b",
+    "https://example.org/builds/x",
     "/usr/lib",
     "network/",
   ])("%s is nobody's place", (text) => {
