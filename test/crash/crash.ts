@@ -1,6 +1,6 @@
 /**
  * npm run crash: every command that writes is SIGKILLed at every one of its calls, and every run is driven to its end
- * afterwards. `-- --step N` tries every N-th point, `--only TEXT` the commands whose name holds it, `--workers N`.
+ * afterwards. `-- --step N` tries every N-th point, `--only TEXT` the rows whose title holds it, `--workers N`.
  */
 import { fork } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -29,7 +29,6 @@ async function main(): Promise<number> {
   requirePtrace();
   const random = seeded(seed);
   const jobs: Job[] = scenarios
-    .filter(({ name }) => name.includes(values.only))
     .flatMap(({ name }) =>
       weaponsOf(name).flatMap((weapon) =>
         (["same owner", "new owner"] as const).map((resumer) => ({
@@ -40,7 +39,8 @@ async function main(): Promise<number> {
           first: 1 + Math.floor(random() * step),
         })),
       ),
-    );
+    )
+    .filter((job) => titleOf(job).includes(values.only));
   console.log(`seed ${seed} (ATLAS_SEED); every ${step === 1 ? "" : `${step}th `}point of ${jobs.length} rows`);
   const plugin = await builtPlugin();
   const folder = keptFolder("atlas-crash-");
@@ -50,8 +50,9 @@ async function main(): Promise<number> {
   const tell = (job: Job, share: Share): void => {
     tried += share.tried;
     faults += share.faults.length;
-    const what = `${job.scenario}, ${job.weapon}, ${job.resumer}`;
-    console.log(`${what}: ${share.tried} points (${share.known} as an earlier one), ${share.faults.length} faults`);
+    console.log(
+      `${titleOf(job)}: ${share.tried} points (${share.known} as an earlier one), ${share.faults.length} faults`,
+    );
     for (const fault of share.faults) console.log(`  FAULT ${fault}`);
   };
   try {
@@ -64,6 +65,10 @@ async function main(): Promise<number> {
   const minutes = Math.round((performance.now() - begun) / 60_000);
   console.log(`${tried} points tried, ${faults} faults, ${minutes} minutes, seed ${seed}`);
   return faults === 0 && tried > 0 ? 0 : 1;
+}
+
+function titleOf(job: Job): string {
+  return `${job.scenario}, ${job.weapon}, ${job.resumer}`;
 }
 
 /** One worker, until no job is left. */
