@@ -33,8 +33,9 @@ export const BUNDLES: readonly Bundle[] = [
     source: "scripts/verbs/main.ts",
     output: "verbs.cjs",
     optional: false,
-    plugins: (root) => [lazyPart(root, doors)],
+    plugins: (root) => [lazyBuiltins, lazyPart(root, doors)],
   },
+  { source: "scripts/verbs/look.ts", output: "look.cjs", optional: true, plugins: () => [lazyBuiltins] },
   { source: "scripts/verbs/doors-part.ts", output: doors.bundle, optional: true },
   { source: "scripts/verbs/demo-host.ts", output: "demo-host.cjs", optional: true },
 ];
@@ -71,7 +72,8 @@ function sharedOptions(root: string): BuildOptions {
     format: "cjs",
     platform: "node",
     target: "node20.0",
-    charset: "utf8",
+    // One character beyond ASCII, and the whole file is kept and read in two bytes each.
+    charset: "ascii",
     minify: true,
     legalComments: "none",
     logLevel: "warning",

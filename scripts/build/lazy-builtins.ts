@@ -5,7 +5,13 @@
 import { createRequire } from "node:module";
 import type { Plugin } from "esbuild";
 
-const lazyModules: readonly string[] = ["node:crypto", "node:child_process"];
+const lazyModules: readonly string[] = [
+  "node:crypto",
+  "node:child_process",
+  "node:net",
+  "node:timers/promises",
+  "node:util",
+];
 
 /** Every function the module exports becomes one that loads it first; other exports are not to be had. */
 export const lazyBuiltins: Plugin = {
@@ -26,7 +32,10 @@ export const lazyBuiltins: Plugin = {
         .map(([name]) => name)
         .sort();
       // `require` with a computed name is left to node.
-      const lines = names.map((name) => `export function ${name}(...words) { return module().${name}(...words); }`);
+      const lines = names.map(
+        (name) =>
+          `export function ${name}(...words) { const it = module().${name}; return new.target ? new it(...words) : it(...words); }`,
+      );
       const loader = `let loaded; function module() { return (loaded ??= require(${JSON.stringify(args.path)})); }`;
       return { contents: [loader, ...lines].join("\n"), loader: "js" };
     });

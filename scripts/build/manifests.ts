@@ -93,10 +93,15 @@ function claudeHooks(rows: readonly HookRow[]) {
  * The shell expands the variable itself, inside quotes. A host's own `${…}` substitution would paste the path into
  * the command, and a quote or `$` in it would then be code. Without a launcher (no root told, a plugin half removed)
  * the hook is silent: a shell that finds no script ends with 2, which both hosts take as "block this tool".
+ *
+ * On Windows Claude Code hands the line to Git's bash and Kimi Code to cmd, where `true` is no command: cmd goes on
+ * to the batch file and reads no further, every POSIX shell begins behind the first `;`.
  */
 function hookCommand(host: string, rootVariable: string, event: string): string {
+  const words = `hook --host ${host} --on ${event}`;
+  const batch = `"%${rootVariable}%\\hooks\\run.cmd"`;
   const launcher = `"$${rootVariable}/hooks/run"`;
-  return `test -r ${launcher} || exit 0; exec sh ${launcher} hook --host ${host} --on ${event}`;
+  return `true || ${batch} ${words} || exit 0; test -r ${launcher} || exit 0; exec /bin/sh ${launcher} ${words}`;
 }
 
 function json(value: unknown): string {

@@ -18,12 +18,21 @@ export function isRunId(text: unknown): text is RunId {
   return typeof text === "string" && runIdShape.test(text) && !text.includes("..");
 }
 
+/** Names of devices: no file on Windows can be called so, whatever stands behind a dot. */
+const deviceShape = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+
+/** Whether every system of ours can hold a file of this name. */
+export function isPortableName(name: string): boolean {
+  return /^[^<>:"/\\|?*\x00-\x1f]+$/.test(name) && !/[. ]$/.test(name) && !deviceShape.test(name);
+}
+
 /** A session id a host may have sent. `"null"` and `"undefined"` are what a broken host prints for none. */
 export function isSessionId(text: unknown): text is string {
   return (
     typeof text === "string" &&
     sessionShape.test(text) &&
     !text.includes("..") &&
+    isPortableName(text) &&
     text !== "null" &&
     text !== "undefined"
   );

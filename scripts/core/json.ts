@@ -28,9 +28,20 @@ export function parseStrictText(text: string, depthMax: number): Result<unknown>
   try {
     value = JSON.parse(text);
   } catch {
-    return refuse("slot.json", "this is not one JSON value", "hand in one JSON value and no text before or after it");
+    return notJson(text);
   }
   return refusedKey(text) ?? ok(value);
+}
+
+function notJson(text: string): Result<never> {
+  const nul = text.indexOf("\0");
+  // Half of a text in two bytes a letter is valid UTF-8, and its owner sees nothing wrong with it.
+  const why = nul < 0 ? "" : `: a NUL stands at byte ${nul}, so it is not UTF-8 text`;
+  return refuse(
+    "slot.json",
+    `this is not one JSON value${why}`,
+    "hand in one JSON value and no text before or after it",
+  );
 }
 
 /** Bytes as text: at most `bytesMax`, valid UTF-8, one byte order mark stripped. Refuses `slot.too_large | slot.encoding`. */
@@ -47,8 +58,27 @@ export function decodeUtf8(bytes: Uint8Array, bytesMax: number): Result<string> 
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     return ok(decoder.decode(marked ? bytes.subarray(3) : bytes));
   } catch {
-    return refuse("slot.encoding", "the bytes are not UTF-8", "write the file as UTF-8");
+    return refuse(
+      "slot.encoding",
+      `the bytes are not UTF-8 from byte ${firstBadByte(bytes)} on`,
+      "write the file as UTF-8",
+    );
   }
+}
+
+/** Where the longest part from the beginning that is UTF-8 ends. */
+function firstBadByte(bytes: Uint8Array): number {
+  let [good, bad] = [0, bytes.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
+      good = middle;
+    } catch {
+      bad = middle;
+    }
+  }
+  return good;
 }
 
 /** Counts brackets outside strings; total on any text, so it may stand before the parser. */

@@ -46,6 +46,8 @@ export type Instruction =
       readonly nonce: string;
       readonly question: string;
       readonly options: readonly string[];
+      /** What each option means, in their order. */
+      readonly meanings: readonly string[];
       readonly recipe: string;
       /** The sheet with what the human must see before answering. */
       readonly packet: string;

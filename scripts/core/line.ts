@@ -133,6 +133,25 @@ export function readChain<E>(
   return { lines, tip, noise, end: { at: "end" } };
 }
 
+/**
+ * Sums of the lines that lead to the one with `sum`, as far as `bytes` hold them: what was accepted before it. Lines of
+ * lost races, to which nothing leads, are left out.
+ */
+export function sumsBefore(bytes: Uint8Array, hash: Hash, sum: string): readonly string[] {
+  const before = new Map<string, string>();
+  const decoder = new TextDecoder("utf-8");
+  for (let start = 0, stop = 0; start < bytes.length; start = stop + 1) {
+    stop = lineEnd(bytes, start);
+    const end = stop > start && bytes[stop - 1] === carriageReturn ? stop - 1 : stop;
+    const couldBe = end - start > sumTailBytes && bytes[start] === openBrace;
+    const line = couldBe ? unseal<unknown>(bytes.subarray(start, end), decoder, hash) : null;
+    if (line !== null) before.set(line.sum, line.prev);
+  }
+  const found: string[] = [];
+  for (let at = before.get(sum); at !== undefined; at = before.get(at)) found.push(at);
+  return found;
+}
+
 /** Looked at byte by byte where no line of ours ends: a call into the runtime for each of a million scraps is slow. */
 function lineEnd(bytes: Uint8Array, start: number): number {
   const near = Math.min(start + sumTailBytes, bytes.length);
@@ -141,8 +160,8 @@ function lineEnd(bytes: Uint8Array, start: number): number {
   return stop < 0 ? bytes.length : stop;
 }
 
-/** The whole line that `bytes` end with, newlines behind it apart; null: they end with something else. */
-export function lastLine<E>(bytes: Uint8Array, hash: Hash): Line<E> | null {
+/** The whole line that `bytes` end with, newlines behind it apart; null: they end with something else. Hash as above. */
+export function lastLine<E>(bytes: Uint8Array, hash: Hash | null): Line<E> | null {
   let end = bytes.length;
   while (end > 0 && (bytes[end - 1] === newline || bytes[end - 1] === carriageReturn)) end -= 1;
   if (end === 0) return null;

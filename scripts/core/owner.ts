@@ -21,7 +21,7 @@ export interface Owner extends ProcessIdentity {
 /** What the asking process knows of itself and of the process `owner.pid` names. */
 export interface Sighting {
   readonly here: ProcessIdentity;
-  /** Start time of the process that now has `owner.pid` here; null: none, or it is a zombie. */
+  /** Start time of the process that now has `owner.pid` here; null: none, or it is a zombie. Empty: not told. */
   readonly startOfPid: string | null;
   /** The caller guarantees one container a folder (`ATLAS_EXCLUSIVE=1`). */
   readonly exclusive: boolean;
@@ -42,13 +42,20 @@ export function liveness(owner: Owner, sighting: Sighting): Liveness {
   if (owner.boot !== null && here.boot !== null && owner.boot !== here.boot) return "gone";
   if (owner.namespace !== here.namespace) return sighting.exclusive ? "gone" : "alive";
   if (owner.uid !== here.uid) return "alive";
-  return sighting.startOfPid !== null && sighting.startOfPid === owner.start ? "alive" : "gone";
+  return couldLive(owner, sighting.startOfPid) ? "alive" : "gone";
+}
+
+/** Whether a process of this place may still be there, by what is now at its pid. A start nobody told proves nothing. */
+export function couldLive(meant: Pick<ProcessIdentity, "start">, startOfPid: string | null): boolean {
+  if (startOfPid === null) return false;
+  return startOfPid === "" || meant.start === null || meant.start === "" || startOfPid === meant.start;
 }
 
 export function isSameProcess(a: ProcessIdentity, b: ProcessIdentity): boolean {
   return (
     a.pid !== null &&
     a.start !== null &&
+    a.start !== "" &&
     a.pid === b.pid &&
     a.start === b.start &&
     a.machine === b.machine &&

@@ -22,7 +22,7 @@ import type { Engine } from "./context.ts";
 import { keptBefore } from "./effects.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { halfTheMachine } from "./memory.ts";
-import { digestOf, hashOriginal } from "./originals.ts";
+import { digestOf, hashOriginal, type ReadOriginal } from "./originals.ts";
 import { PACKET_ARTIFACT } from "./packets.ts";
 import type { FoundRun } from "./runs.ts";
 
@@ -42,7 +42,7 @@ export function adopt(
   }
   if (run.terminal) return refuse("adopt.finished", `run ${run.id} is finished`, "atlas status --all");
   const foreign = join(found.folder.atlas, found.folder.id);
-  const files = hashOriginal(engine.fs, foreign);
+  const files = hashOriginal(engine.fs, foreign, found.original);
   const folder: RunFolder = { ...found.folder, ledger: join(foreign, "adopted"), adopted: true };
   const born: ChangeEvent & WeaveEvent = {
     type: "born",
@@ -137,24 +137,24 @@ function graphRun(found: FoundRun, foreign: string): Result<Parts> {
   if (graph == null || run === undefined || !run.readable) {
     return refuse("adopt.unreadable", `run ${found.view.id} has no readable plan.dag.json`, "atlas doctor");
   }
-  const bytes = Buffer.from(JSON.stringify(graph.dag), "utf8");
+  const { bytes } = graph;
+  const hash = sha256(bytes);
   const adopted: WeaveEvent = {
     type: "graph-adopted",
     stage: isWeaveStage(run.stage) ? run.stage : "unknown",
-    dag: sha256(bytes),
+    dag: hash,
     foreign,
     losses: run.losses.map((loss) => loss.code),
   };
-  return ok({ events: [adopted], artifacts: [{ name: DAG_ARTIFACT, bytes }], intent: run.intent });
+  return ok({ events: [adopted], artifacts: [{ name: DAG_ARTIFACT, bytes, hash }], intent: run.intent });
 }
 
 export const DAG_ARTIFACT = { slot: "dag", pass: 0, extension: "json" } as const;
 
 /** The reset DAG in the seed's shape and place, for people; the artifact is what counts. */
 function writeDagView(engine: Engine, folder: RunFolder, found: FoundRun): void {
-  const dag = found.original?.graph?.dag;
-  if (dag !== undefined)
-    replaceFile(engine.fs, join(folder.ledger, "plan.dag.json"), `${JSON.stringify(dag, null, 2)}\n`, false);
+  const bytes = found.original?.graph?.bytes;
+  if (bytes !== undefined) replaceFile(engine.fs, join(folder.ledger, "plan.dag.json"), bytes, false);
 }
 
 /** What lies where the dead turn made its trees; whether it is one is looked at when it is kept. */
@@ -180,11 +180,14 @@ function deadTrees(
   return found;
 }
 
-/** A foreign file that changed since adoption is somebody still writing there: nothing goes on from an old copy. */
-export function checkForeign(engine: Engine, loaded: Loaded): Result<null, Refusal> {
+/**
+ * A foreign file that changed since adoption is somebody still writing there: nothing goes on from an old copy.
+ * `read`: the run as this command has read it.
+ */
+export function checkForeign(engine: Engine, loaded: Loaded, read: ReadOriginal | null = null): Result<null, Refusal> {
   const { head } = loaded.state;
   if (head.origin !== "kimi-atlas") return ok(null);
-  const now = digestOf(hashOriginal(engine.fs, join(loaded.folder.atlas, loaded.folder.id)));
+  const now = digestOf(hashOriginal(engine.fs, join(loaded.folder.atlas, loaded.folder.id), read));
   if (now === head.digest) return ok(null);
   return refuse(
     "adopt.diverged",

@@ -21,6 +21,7 @@ import {
 } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
+import { patiently } from "../platform/patience.ts";
 import { type ArtifactName, artifactPath } from "./artifacts.ts";
 import type { Engine } from "./context.ts";
 import { kindNamed, mustFit } from "./kinds.ts";
@@ -30,7 +31,8 @@ export interface NewRun {
   readonly folder: RunFolder;
   readonly events: NonEmpty<EventBase>;
   readonly intent: string | null;
-  readonly artifacts: readonly { readonly name: ArtifactName; readonly bytes: Uint8Array }[];
+  /** `hash`: of the bytes, where it is known already. */
+  readonly artifacts: readonly { readonly name: ArtifactName; readonly bytes: Uint8Array; readonly hash?: string }[];
 }
 
 /** `.atlas` in `root`, ignored by its own `.gitignore`. Durable before it returns. */
@@ -61,12 +63,13 @@ export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
   try {
     makeFolder(fs, building);
     makeFolder(fs, join(building, "artifacts"));
-    for (const { name, bytes } of run.artifacts) writeNew(fs, artifactPath(built, name, sha256(bytes)), bytes, true);
+    for (const { name, bytes, hash = sha256(bytes) } of run.artifacts)
+      writeNew(fs, artifactPath(built, name, hash), bytes, true);
     if (run.intent !== null) writeNew(fs, join(building, "intent.txt"), run.intent, true);
     writeNew(fs, join(building, "log.jsonl"), `\n${line}\n`, true);
     syncFolder(fs, join(building, "artifacts"));
     syncFolder(fs, building);
-    fs.renameSync(building, folder.ledger);
+    patiently(() => fs.renameSync(building, folder.ledger));
   } catch (error) {
     sweep(fs, building);
     const code = errno(error);

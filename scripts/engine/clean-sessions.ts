@@ -5,7 +5,9 @@
  */
 import { join } from "node:path";
 import { isSessionId } from "../core/ids.ts";
+import { couldLive } from "../core/owner.ts";
 import { entryKind, errno, listFolder, removeQuietly } from "../platform/files.ts";
+import { livingStart } from "../platform/processes.ts";
 import { readSession, type SessionRecord, stateFolder } from "../platform/sessions.ts";
 import { type Others, sweepTemporary } from "./clean-leftovers.ts";
 import { type Sweep, sweepAway } from "./clean-sweep.ts";
@@ -29,14 +31,15 @@ export function sweepSessions(engine: Engine, others: Others, sweep: Sweep): voi
       fs.unlinkSync(join(sessions, name));
     });
   }
-  sweepTemporary(engine, [sessions], others, sweep);
+  const known = join(state, "runs");
+  const places = entryKind(fs, known) === "folder" ? listFolder(fs, known).map((name) => join(known, name)) : [];
+  sweepTemporary(engine, [sessions, ...places], others, sweep);
 }
 
 /** A record of a process that could not be told says nothing about whether it lives: it stays. */
 function isGone(engine: Engine, record: SessionRecord): boolean {
   if (record.pid === null || record.start === null) return false;
-  const facts = engine.processes.look(record.pid);
-  return facts === null || facts.dead || facts.start !== record.start;
+  return !couldLive(record, livingStart(engine.processes, record.pid));
 }
 
 /** The mark of the process's session, and its folder with the last one. */

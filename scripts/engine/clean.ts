@@ -10,6 +10,7 @@ import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import type { BegunEffect } from "../parts/effect.ts";
 import type { Tree, Trees } from "../parts/tree.ts";
 import { entryKind, errno, listFolder } from "../platform/files.ts";
+import { FINISHED } from "../platform/finished.ts";
 import { isPerformerAlive } from "../platform/performer-client.ts";
 import { type Others, sweepBirths, sweepLookingPlaces, sweepTemporary, temporaryFoldersOf } from "./clean-leftovers.ts";
 import { branchesOfRun, isKept, isReachedByOthers, listRefs, type Refs, refsOfRun, sweepRef } from "./clean-refs.ts";
@@ -25,7 +26,7 @@ import { othersLive } from "./other-processes.ts";
 import { type Found, type FoundRun, findRuns } from "./runs.ts";
 import { selectRun } from "./select.ts";
 import { STARTS } from "./start-id.ts";
-import { FINISHED } from "./views.ts";
+import { TURNS } from "./tree-turn.ts";
 
 export interface CleanWish {
   /** Changes nothing, and answers what a cleaning would. */
@@ -80,7 +81,7 @@ export function clean(
   for (const place of found.places.filter((one) => one.trusted)) {
     sweepBirths(engine, place.atlas, others, sweep);
     const ledgers = found.runs.filter((run) => run.trusted && run.loaded !== null && run.folder.atlas === place.atlas);
-    const folders = [place.atlas, join(place.atlas, FINISHED), join(place.atlas, STARTS)];
+    const folders = [place.atlas, join(place.atlas, FINISHED), join(place.atlas, STARTS), join(place.atlas, TURNS)];
     folders.push(...ledgers.flatMap((run) => temporaryFoldersOf(engine.fs, run.folder.ledger)));
     sweepTemporary(engine, folders, others, sweep);
   }

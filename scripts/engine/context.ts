@@ -2,7 +2,7 @@ import type { Moment } from "../core/kind.ts";
 import type { Owner, ProcessIdentity, Sighting } from "../core/owner.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import type { Git } from "../platform/git.ts";
-import type { Processes } from "../platform/processes.ts";
+import { livingStart, type Processes } from "../platform/processes.ts";
 
 /** Everything a command may touch, captured once and handed down as a value. */
 export interface Engine {
@@ -33,10 +33,9 @@ export function watchSeconds(engine: Engine): number {
 /** What this process can say about an owner it did not start. */
 export function sight(engine: Engine, owner: ProcessIdentity): Sighting {
   const { pid: selfPid, start, machine, boot, namespace, uid } = engine.self;
-  const facts = owner.pid === null ? null : engine.processes.look(owner.pid);
   return {
     here: { pid: selfPid, start, machine, boot, namespace, uid },
-    startOfPid: facts === null || facts.dead ? null : facts.start,
+    startOfPid: livingStart(engine.processes, owner.pid),
     exclusive: engine.exclusive,
   };
 }

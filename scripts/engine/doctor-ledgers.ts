@@ -7,11 +7,13 @@ import { isDeepStrictEqual } from "node:util";
 import { isRunId } from "../core/ids.ts";
 import type { RefusalCode } from "../core/result.ts";
 import { type ChangeState, filledKey } from "../kinds/change/state.ts";
+import { type WeaveState, weave } from "../kinds/weave/kind.ts";
 import type { Pass } from "../parts/passes.ts";
 import { changeSlots, isSlotName } from "../parts/slots.ts";
 import type { Trees } from "../parts/tree.ts";
-import { entryKind, listFolder } from "../platform/files.ts";
-import { checkForeign } from "./adopt.ts";
+import { entryKind } from "../platform/files.ts";
+import { FINISHED, markedIds, PACKED, readMarks } from "../platform/finished.ts";
+import { checkForeign, DAG_ARTIFACT } from "./adopt.ts";
 import { type ArtifactName, artifactPath, readArtifact } from "./artifacts.ts";
 import { treePathsOf } from "./clean-trees.ts";
 import type { Engine } from "./context.ts";
@@ -19,7 +21,6 @@ import { bad, type Check, fine, guarded, shellQuoted } from "./doctor-check.ts";
 import { type Loaded, loadRun } from "./ledger.ts";
 import { PACKET_ARTIFACT } from "./packets.ts";
 import type { Found, FoundRun } from "./runs.ts";
-import { FINISHED } from "./views.ts";
 
 export interface LedgerWish {
   /** Whether this atlas can fork a run. */
@@ -128,7 +129,12 @@ function snapshot(believed: Loaded, folded: Loaded): readonly Check[] {
   return [bad(`snapshot ${folded.folder.id}`, "it does not agree with the ledger", `rm ${shellQuoted(path)}`)];
 }
 
-function artifacts(engine: Engine, loaded: Loaded): readonly Check[] {
+/** Every artifact the ledger names by its hash. */
+function namedArtifacts(loaded: Loaded): readonly (readonly [ArtifactName, string])[] {
+  if (loaded.kind.name === weave.name) {
+    const { dag } = loaded.state as WeaveState;
+    return dag === null ? [] : [[DAG_ARTIFACT, dag]];
+  }
   if (loaded.kind.name !== "change") return [];
   const { packet, filled } = loaded.state as ChangeState;
   const named: (readonly [ArtifactName, string])[] = packet === null ? [] : [[PACKET_ARTIFACT, packet]];
@@ -138,7 +144,11 @@ function artifacts(engine: Engine, loaded: Loaded): readonly Check[] {
     const extension = isSlotName(slot) ? changeSlots[slot].extension : "json";
     if (filledKey(slot, pass) === key) named.push([{ slot, pass, extension }, sha256]);
   }
-  return named.flatMap(([name, hash]) =>
+  return named;
+}
+
+function artifacts(engine: Engine, loaded: Loaded): readonly Check[] {
+  return namedArtifacts(loaded).flatMap(([name, hash]) =>
     guarded(`artifact ${loaded.folder.id}`, () => {
       // A name from a line: it becomes a path only when it is one of ours.
       if (!/^[a-z][a-z-]{0,31}$/.test(name.slot) || !/^[0-9a-f]{64}$/.test(hash)) {
@@ -190,14 +200,16 @@ export function checkMarkers(engine: Engine, found: Found, one: boolean): readon
     if (kind !== "folder" && kind !== "absent") {
       checks.push(bad("finished markers", `${folder} is not a folder`, `rm ${shellQuoted(folder)}`));
     }
-    const marked = new Set(kind === "folder" ? listFolder(engine.fs, folder) : []);
+    const marked = markedIds(readMarks(engine.fs, atlas));
     const here = new Map(found.runs.filter((run) => run.folder.atlas === atlas).map((run) => [run.view.id, run]));
     for (const id of marked) if (!one && isRunId(id) && !here.has(id)) orphans.push(id);
     for (const [id, run] of here) {
       if (run.loaded === null || !run.trusted) continue;
       const terminal = run.view.terminal;
       if (marked.has(id) && !terminal) {
-        const mark = shellQuoted(join(folder, id));
+        // Without their file the others are marked anew by the next status.
+        const own = entryKind(engine.fs, join(folder, id)) !== "absent";
+        const mark = shellQuoted(join(folder, own ? id : PACKED));
         const why = `it is marked finished and is not: status and hooks pass it over; to go on with it: rm ${mark}`;
         checks.push(bad(`marker ${id}`, why, `atlas abandon --run ${id}`));
       }

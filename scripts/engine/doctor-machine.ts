@@ -57,6 +57,14 @@ function hostCheck(engine: Engine): Check {
 
 function howSession(engine: Engine): string {
   const { session } = engine.self;
+  const named = engine.environment.CLAUDE_CODE_SESSION_ID;
+  // A variable that leaked from another session decides nothing; whoever wonders shall see it.
+  const note = named === undefined || named === session ? "" : "; CLAUDE_CODE_SESSION_ID names another";
+  return `${sourceOfSession(engine)}${note}`;
+}
+
+function sourceOfSession(engine: Engine): string {
+  const { session } = engine.self;
   if (session === null) return "not found";
   if (session.startsWith("proc-")) return "made of the process";
   return session === engine.environment.CLAUDE_CODE_SESSION_ID ? "from the host's variables" : "from its record";
@@ -77,7 +85,7 @@ function machineCheck(engine: Engine): Check {
 function installation(engine: Engine, build: string | null): readonly Check[] {
   const checks: Check[] = [];
   const at = (name: string): string => join(engine.pluginRoot, name);
-  for (const name of ["atlas.cjs", "verbs.cjs"]) {
+  for (const name of ["atlas.cjs", "look.cjs", "verbs.cjs"]) {
     const read = readBounded(engine.fs, at(`dist/${name}`), bundleBytesMax);
     if (read.kind !== "file") {
       checks.push(bad("installation", `dist/${name} is ${read.kind === "bad" ? read.why : "missing"}`, reinstall));

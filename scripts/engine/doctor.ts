@@ -9,6 +9,7 @@ import { bad, type Check, fine, guarded } from "./doctor-check.ts";
 import { checkLedgers, checkMarkers } from "./doctor-ledgers.ts";
 import { checkMachine } from "./doctor-machine.ts";
 import { checkPlaces } from "./doctor-places.ts";
+import { checkHooks, checkLost } from "./doctor-sessions.ts";
 import { readOnly } from "./look-only.ts";
 import { type Found, findRuns, placesOf } from "./runs.ts";
 
@@ -29,12 +30,15 @@ export function doctor(engine: Engine, wish: DoctorWish): readonly Check[] {
   // A reading marks finished runs: here it must not, or a lost marker would be mended before it is seen.
   const looking: Engine = { ...engine, fs: readOnly(engine.fs) };
   const checks: Check[] = [...checkMachine(engine, wish.build)];
+  const lost: Check[] = [];
   checks.push(
     ...guarded("places", () => {
       const { places, searched, repository } = placesOf(looking);
+      lost.push(...checkLost(looking, searched));
       return checkPlaces(engine, { places, searched, inRepository: repository !== null });
     }),
   );
+  checks.push(...lost, ...guarded("hooks", () => [checkHooks(looking)]));
   let found: Found | null = null;
   checks.push(
     ...guarded("runs", () => {

@@ -13,11 +13,12 @@ import { type Git, lineOrNull } from "../platform/git.ts";
 import { keepTree, refSegment } from "../platform/keep.ts";
 import { openSnapshots, type Snapshots } from "../platform/snapshot.ts";
 import { inspectTree } from "../platform/worktree.ts";
-import { makeTree, moveTree } from "../platform/worktree-make.ts";
+import { moveTree } from "../platform/worktree-make.ts";
 import { removeTree } from "../platform/worktree-remove.ts";
 import type { Engine } from "./context.ts";
 import type { AnyState } from "./kinds.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
+import { makeTreeAnew } from "./replace-tree.ts";
 
 /** What performing needs of a state that has trees of its own. */
 export interface TreeState extends AnyState {
@@ -66,7 +67,7 @@ export function perform(
     const tree = effect.from === null ? {} : { tree: effect.from };
     const snapshots = snapshotsOf(engine, loaded);
     const order = { path, commonDir, base: standOn(loaded, snapshots), ...tree };
-    const made = makeTree(engine.git, engine.fs, snapshots, order);
+    const made = makeTreeAnew(engine, loaded, snapshots, order, effect.name);
     if (!made.ok) throw new EnvironmentFailure(made.error.code, made.error.reason, made.error.fix);
     return { of: "make-tree" };
   }
@@ -74,7 +75,7 @@ export function perform(
 }
 
 /** What a tree's HEAD stands on. An adopted run's baseline may be gone, or never have been: then on the base's files. */
-function standOn(loaded: Loaded<TreeState>, snapshots: Snapshots): string | null {
+export function standOn(loaded: Loaded<TreeState>, snapshots: Snapshots): string | null {
   const { baseline = null, base = null, head } = loaded.state;
   if (head.origin === "atlas" || (baseline !== null && snapshots.treeOf(baseline) !== null)) return baseline;
   return base;

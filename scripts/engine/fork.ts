@@ -4,15 +4,15 @@
  *
  * What a failure leaves behind: a `.new-…` folder that `clean` removes, or the whole fork.
  */
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { HeadEvent } from "../core/head.ts";
 import { ownRunId } from "../core/ids.ts";
 import { LINE_VERSION, LOG_BYTES_MAX, readChain, sealLine } from "../core/line.ts";
 import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
+import { copyFolder } from "../platform/copy-folder.ts";
 import { entryKind, failure, makeFolder, readBounded, removeFolder, syncFolder, writeNew } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
-import { syncTree } from "../platform/sync-tree.ts";
+import { patiently } from "../platform/patience.ts";
 import type { Engine } from "./context.ts";
 import type { RunFolder } from "./ledger.ts";
 import { LOG_NAME } from "./log.ts";
@@ -63,8 +63,7 @@ export function fork(engine: Engine, parent: RunFolder, at: number): Result<RunF
     for (const name of carriedFolders) {
       const from = join(parent.ledger, name);
       if (entryKind(fs, from) !== "folder") continue;
-      cpSync(from, join(building, name), { recursive: true, verbatimSymlinks: true });
-      syncTree(fs, join(building, name));
+      copyFolder(fs, from, join(building, name));
     }
     const intent = readBounded(fs, join(parent.ledger, "intent.txt"), 64 * 1024);
     if (intent.kind === "file") writeNew(fs, join(building, "intent.txt"), intent.bytes, true);
@@ -76,12 +75,12 @@ export function fork(engine: Engine, parent: RunFolder, at: number): Result<RunF
     syncFolder(fs, building);
     if (entryKind(fs, folder.ledger) !== "absent")
       return refuse("run.exists", `run ${id} exists already`, "atlas fork");
-    fs.renameSync(building, folder.ledger);
+    patiently(() => fs.renameSync(building, folder.ledger));
   } catch (error) {
     if (entryKind(fs, building) === "folder") removeFolder(fs, building);
     throw failure(error, folder.ledger);
   }
-  syncFolder(fs, parent.atlas);
+  // Its name is synced with the instruction that tells of it.
   return ok(folder);
 }
 

@@ -43,17 +43,23 @@ export function writePackets(engine: Engine, loaded: Loaded<ChangeState>): void 
   }
 }
 
-/** The parts first, the sheet that names them last, all durable. */
+/**
+ * The parts first, the sheet that names them last. A sheet that stands is whole, and so is what it names, because it is
+ * never written twice; one that the power took is written by the next command, so its name is not waited for.
+ */
 export function writeSheet(engine: Engine, path: string, packet: AgentPacket): void {
   const folder = join(path, "..");
   makeFolder(engine.fs, folder);
+  const folders = new Set<string>();
   for (const { name, text } of packet.files) {
     const beside = join(folder, name);
     makeFolder(engine.fs, join(beside, ".."));
-    replaceFile(engine.fs, beside, text, true);
+    replaceFile(engine.fs, beside, text, "content");
+    folders.add(join(beside, ".."));
   }
-  replaceFile(engine.fs, path, packet.markdown, true);
-  syncFolder(engine.fs, join(folder, ".."));
+  for (const one of folders) syncFolder(engine.fs, one);
+  if (folders.size > 0) syncFolder(engine.fs, folder);
+  replaceFile(engine.fs, path, packet.markdown, "content");
 }
 
 function packetFor(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): AgentPacket | null {

@@ -5,10 +5,12 @@
 import { join } from "node:path";
 import type { Grade, Head } from "../core/head.ts";
 import { claimToken } from "../core/head.ts";
+import { couldLive } from "../core/owner.ts";
 import { type Refusal, type Result, refuse } from "../core/result.ts";
 import { readBounded } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
-import { readSession, stateFolder } from "../platform/sessions.ts";
+import { livingStart } from "../platform/processes.ts";
+import { readSession, type SessionRecord, stateFolder } from "../platform/sessions.ts";
 import type { Engine } from "./context.ts";
 import type { RunFolder } from "./ledger.ts";
 
@@ -54,8 +56,18 @@ export function readObserved(engine: Engine, folder: RunFolder): readonly Observ
   return seen;
 }
 
-/** The grade of an answer somebody passes on: what a hook saw the human type, a terminal's own word, or a relay. */
-export function gradeOfAnswer(engine: Engine, folder: RunFolder, nonce: string, choice: string): Grade {
+/**
+ * The grade of an answer somebody passes on: what a hook saw the human type or choose, a terminal's own word, or a relay.
+ * `shown`: what a host shows that asks the open gate word for word; null where no gate is meant.
+ */
+export function gradeOfAnswer(
+  engine: Engine,
+  folder: RunFolder,
+  nonce: string,
+  choice: string,
+  shown: string | null = null,
+): Grade {
+  if (shown !== null && wasChosen(engine, nonce, choice, shown)) return "host";
   const typed = readObserved(engine, folder).some(
     (seen) => seen.type === "typed" && seen.nonce === nonce && seen.choice === choice && isOurs(engine, seen.session),
   );
@@ -63,18 +75,32 @@ export function gradeOfAnswer(engine: Engine, folder: RunFolder, nonce: string, 
   return choice === "" ? "none" : "relayed";
 }
 
+/**
+ * The last choice the human made at this nonce, in a question of this session and process that showed exactly what was
+ * printed. It stands in the session's own record only: what lies beside the run could be forged with it.
+ */
+function wasChosen(engine: Engine, nonce: string, choice: string, shown: string): boolean {
+  const { session, pid, start } = engine.self;
+  const last = recordOfSession(engine, session)?.chosen.findLast((answer) => answer.nonce === nonce);
+  // A start nobody could tell is no proof of the same process.
+  const isHere = last !== undefined && pid !== null && last.pid === pid && start !== "" && last.start === start;
+  return isHere && last.choice === choice && last.asked === sha256(shown);
+}
+
+function recordOfSession(engine: Engine, session: string | null): SessionRecord | null {
+  return session === null ? null : readSession(engine.fs, stateFolder(engine.environment), session);
+}
+
 /** What the asking session's own record says its human typed; no repository can write there. */
 function wasTyped(engine: Engine, nonce: string, choice: string): boolean {
-  const { session } = engine.self;
-  if (session === null) return false;
-  const record = readSession(engine.fs, stateFolder(engine.environment), session);
+  const record = recordOfSession(engine, engine.self.session);
   return record?.typed.some((answer) => answer.nonce === nonce && answer.choice === choice) ?? false;
 }
 
 /** An agent may start a host of its own and have it "type": words of a session in another process are not the human's. */
 function isOurs(engine: Engine, session: string | null): boolean {
   if (session === null || session === engine.self.session) return session !== null;
-  const record = readSession(engine.fs, stateFolder(engine.environment), session);
+  const record = recordOfSession(engine, session);
   if (record === null || record.pid === null) return true;
   return record.pid === engine.self.pid && record.start === engine.self.start;
 }
@@ -82,9 +108,8 @@ function isOurs(engine: Engine, session: string | null): boolean {
 /** Of another process that lives. What a host saw before it died still tells of the agents that ran in it. */
 function isElsewhere(engine: Engine, session: string): boolean {
   if (isOurs(engine, session)) return false;
-  const record = readSession(engine.fs, stateFolder(engine.environment), session);
-  const facts = record?.pid == null ? null : engine.processes.look(record.pid);
-  return facts !== null && !facts.dead && facts.start === record?.start;
+  const record = recordOfSession(engine, session);
+  return record !== null && couldLive(record, livingStart(engine.processes, record.pid));
 }
 
 /** 8 hex bound to the run and its claim: what the human types for `--take-over` and `--readopt`. */
@@ -129,6 +154,8 @@ function isTerminal(engine: Engine): boolean {
   for (let depth = 0; depth < ancestorsMax && pid > 1; depth += 1) {
     const facts = engine.processes.look(pid);
     if (facts === null) return true;
+    // Who it is was not told: it may be a host.
+    if (facts.start === "") return false;
     const names = [facts.name, ...facts.argv.slice(0, 2).map((word) => word.split(/[\\/]/).at(-1) ?? "")];
     if (names.some((name) => agentHosts.test(name))) return false;
     pid = facts.parent;

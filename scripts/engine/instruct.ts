@@ -9,23 +9,9 @@ import { type Engine, watchSeconds } from "./context.ts";
 import { packetPath, promptOf } from "./hand-out.ts";
 import type { AnyState } from "./kinds.ts";
 import type { Loaded } from "./ledger.ts";
+import { meaningsOf, questionOf } from "./questions.ts";
 import { resultPath } from "./results.ts";
 import { rootPacketPath } from "./root-packets.ts";
-
-const questions: Readonly<Record<string, string>> = {
-  clarify: "The request leaves something open that the run rests on. What is missing?",
-  "approve-command": "May this run execute the commands of its packet?",
-  "pre-code": "The plan is ready. May the coder begin?",
-  output: "The run is done. What shall happen with its result?",
-  gas: "The run has used up its gas. Grant more, or stop?",
-};
-
-/** One question a field at most, each with the line that answers it. */
-const fieldQuestions: Readonly<Record<string, string>> = {
-  success_criteria: "How is it seen to be done? (a line `success: …`)",
-  verify_cmd: "Which command proves it? (a line `verify_cmd: …`)",
-  scope_paths: "Which paths may change? (a line `scope: …`)",
-};
 
 /** `printed`: leases whose dispatch somebody has in hand already; only the others are printed again. */
 export function instructionFor(
@@ -89,8 +75,9 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
         do: "ask",
         gate: step.gate,
         nonce: step.nonce,
-        question: `${questionOf(step.gate, loaded.state as Partial<ChangeState>)} (${step.nonce})`,
+        question: questionOf(step, loaded.state as Partial<ChangeState>),
         options: step.options,
+        meanings: meaningsOf(step.gate, step.options),
         recipe: recipePath(engine, loaded, step.gate === "output" ? "output" : "gates"),
         packet: rootPacketPath(loaded as Loaded<ChangeState>, step.gate),
         // Words go through a file: no text of anybody's stands in a command.
@@ -112,13 +99,6 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
 
 function recipePath(engine: Engine, loaded: Loaded<AnyState>, recipe: string): string {
   return join(engine.pluginRoot, "references", "recipes", loaded.kind.name, `${recipe}.md`);
-}
-
-function questionOf(gate: string, state: Partial<ChangeState>): string {
-  const question = questions[gate] ?? "What shall be done?";
-  if (gate !== "clarify") return question;
-  const fields = (state.missing ?? []).map((field) => fieldQuestions[field]).filter((text) => text !== undefined);
-  return [question, ...fields].join(" ");
 }
 
 function dispatchOf(loaded: Loaded<ChangeState>, token: string, withClaim: string): Dispatch {

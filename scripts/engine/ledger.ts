@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { applyToHeadline, BLANK, type Headline } from "../core/headline.ts";
 import type { RunId } from "../core/ids.ts";
 import type { EventBase } from "../core/kind.ts";
-import { LINE_BYTES_MAX, type Line, lastLine, ORIGIN, type Tip } from "../core/line.ts";
+import { type Line, ORIGIN, type Tip } from "../core/line.ts";
 import {
   EnvironmentFailure,
   IllegalEvent,
@@ -12,9 +12,10 @@ import {
   type Result,
   refuse,
 } from "../core/result.ts";
-import { readBounded, readPrefix, replaceView } from "../platform/files.ts";
+import { readBounded, replaceView } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
+import { standsOn } from "../platform/peek-long.ts";
 import { type AnyKind, type AnyState, kindNamed, unfit } from "./kinds.ts";
 import { LOG_NAME, readLog } from "./log.ts";
 
@@ -92,9 +93,10 @@ function loadFrom(fs: FileSystem, folder: RunFolder, snapshot: Snapshot | null):
   const read = readLog<EventBase>(fs, folder.ledger, from);
   if (read === null) return snapshot === null ? unreadable("ledger.absent", "there is no log.jsonl", 0) : null;
   if ("bad" in read) return unreadable("ledger.bad_file", `log.jsonl is ${read.bad}`, 0);
-  if (snapshot !== null && (read.size < from.offset || !standsOn(fs, folder, from))) return null;
+  if (snapshot !== null && (read.size < from.offset || !standsOn(fs, join(folder.ledger, LOG_NAME), from, sha256)))
+    return null;
   const { chain } = read;
-  // Behind a snapshot a lost race of an earlier writer looks like rot: only a fold from the start can tell.
+  // Behind a snapshot a very late line of a lost race looks like rot: only a fold from the start can tell.
   if (chain.end.at === "broken" && snapshot !== null) return null;
   if (chain.end.at === "broken") {
     const where = `byte ${chain.end.offset}, after line ${chain.end.lastGoodSeq}`;
@@ -246,14 +248,6 @@ export function writeSnapshot(fs: FileSystem, loaded: Loaded): void {
     // The line it stands on is durable: without a snapshot the next fold begins at the first line.
     if (!(error instanceof EnvironmentFailure)) throw error;
   }
-}
-
-/** The line before `tip.offset` is the one the snapshot stands on. */
-function standsOn(fs: FileSystem, folder: RunFolder, tip: Tip): boolean {
-  const start = Math.max(0, tip.offset - LINE_BYTES_MAX - 3);
-  const end = readPrefix(fs, join(folder.ledger, LOG_NAME), tip.offset - start, start);
-  const line = end === null ? null : lastLine(end, sha256);
-  return line !== null && line.seq === tip.seq && line.sum === tip.sum;
 }
 
 /** Folds one more line of our own onto what is loaded. */

@@ -1,24 +1,31 @@
 /** What stands in the way of reading a place or a run, named before anything is read or written there. */
 import { join } from "node:path";
 import type { RefusalCode } from "../core/result.ts";
-import { entryKind, errno, failure } from "../platform/files.ts";
+import { entryKind, errno, failure, listFolder } from "../platform/files.ts";
 import type { Place } from "../platform/places.ts";
 import type { Engine } from "./context.ts";
 import type { RunFolder } from "./ledger.ts";
 
-/** A place that may not be read is said to be one: it is not empty. */
-export function asListable(engine: Engine, place: Place): Place {
-  return !place.trusted || canList(engine, place.atlas) ? place : { ...place, trusted: false, why: "unreadable" };
+/** A place with the names in it, sorted. One that may not be read is said to be one: it is not empty. */
+export function listPlace(engine: Engine, place: Place): { readonly place: Place; readonly names: readonly string[] } {
+  if (!place.trusted) return { place, names: place.why === "another user's" ? listFolder(engine.fs, place.atlas) : [] };
+  const names = listAllowed(engine, place.atlas);
+  return names === null
+    ? { place: { ...place, trusted: false, why: "unreadable" }, names: [] }
+    : { place, names: names.sort() };
 }
 
 /** False: we have no right to. Throws for a failing disk. */
 export function canList(engine: Engine, folder: string): boolean {
+  return listAllowed(engine, folder) !== null;
+}
+
+function listAllowed(engine: Engine, folder: string): string[] | null {
   try {
-    engine.fs.readdirSync(folder);
-    return true;
+    return engine.fs.readdirSync(folder);
   } catch (error) {
     const code = errno(error);
-    if (code === "EACCES" || code === "EPERM") return false;
+    if (code === "EACCES" || code === "EPERM") return null;
     throw failure(error, folder);
   }
 }

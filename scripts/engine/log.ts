@@ -6,15 +6,17 @@
  */
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { type Chain, LINE_BYTES_MAX, LOG_BYTES_MAX, ORIGIN, readChain, type Tip } from "../core/line.ts";
+import { type Chain, LINE_BYTES_MAX, LOG_BYTES_MAX, ORIGIN, readChain, sumsBefore, type Tip } from "../core/line.ts";
 import { EnvironmentFailure } from "../core/result.ts";
-import { closeQuietly, errno, failure, readBounded } from "../platform/files.ts";
+import { closeQuietly, errno, failure, readBounded, readPrefix } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
 
 export const LOG_NAME = "log.jsonl";
 /** Kept free for the line that ends the run: a full ledger can still be abandoned. */
 export const LAST_LINE_BYTES = LINE_BYTES_MAX + 2;
+/** Whoever loses a race stands a few lines back; further back than this only reading from the first line can tell. */
+const LATE_BYTES_MAX = LINE_BYTES_MAX;
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const nonBlock = constants.O_NONBLOCK ?? 0;
 
@@ -27,7 +29,13 @@ export function readLog<E>(
   const read = readBounded(fs, join(folder, LOG_NAME), LOG_BYTES_MAX, from.offset);
   if (read.kind === "absent") return null;
   if (read.kind === "bad") return { bad: read.why };
-  return { chain: readChain<E>(read.bytes, sha256, from), size: read.size };
+  const chain = readChain<E>(read.bytes, sha256, from);
+  if (chain.end.at !== "broken" || from.offset === 0) return { chain, size: read.size };
+  // The late line of a lost race looks like rot as long as the line it followed is not known.
+  const start = Math.max(0, from.offset - LATE_BYTES_MAX);
+  const before = readPrefix(fs, join(folder, LOG_NAME), from.offset - start, start);
+  const known = before === null ? [] : sumsBefore(before, sha256, from.sum);
+  return { chain: readChain<E>(read.bytes, sha256, from, known), size: read.size };
 }
 
 /** `won` carries the tip our line ended at; null when others have appended behind it since. */
@@ -49,6 +57,8 @@ export function appendLine(fs: FileSystem, folder: string, tip: Tip, line: NewLi
   const { text, sum, last } = line;
   if (Buffer.byteLength(text) > LINE_BYTES_MAX) throw new Error(`a ledger line of ${Buffer.byteLength(text)} bytes`);
   const bytesMax = last ? LOG_BYTES_MAX : LOG_BYTES_MAX - LAST_LINE_BYTES;
+  // Two young lines may reach the disk in any order, and a line whose foregoer is a hole is rot.
+  if (tip.seq > 0 && !isSynced(fs, path, tip)) syncLog(fs, folder);
   const written = writeOnce(fs, path, text, bytesMax);
   let outcome = readBack(fs, folder, tip, sum);
   if (outcome === "absent" && written !== "whole") {
@@ -59,7 +69,16 @@ export function appendLine(fs: FileSystem, folder: string, tip: Tip, line: NewLi
   if (outcome === "absent") {
     throw new EnvironmentFailure("disk.short", `a line could not be written whole (${path})`, "atlas doctor");
   }
+  if (outcome !== "lost" && outcome.won !== null) synced.set(fs, { path, sum });
   return outcome;
+}
+
+/** The line this process synced last: behind it nothing has to be waited for. */
+const synced = new WeakMap<FileSystem, { readonly path: string; readonly sum: string }>();
+
+function isSynced(fs: FileSystem, path: string, tip: Tip): boolean {
+  const last = synced.get(fs);
+  return last !== undefined && last.path === path && last.sum === tip.sum;
 }
 
 function writeOnce(fs: FileSystem, path: string, text: string, bytesMax: number): "whole" | "short" {
@@ -109,7 +128,7 @@ function tryWrite(fs: FileSystem, path: string, bytes: Uint8Array, bytesMax: num
 function readBack(fs: FileSystem, folder: string, tip: Tip, sum: string): Appended | "absent" {
   const seq = tip.seq + 1;
   let chain = standing(fs, folder, tip);
-  // Behind a tip the late line of a lost race looks like rot: only reading from the first line can tell.
+  // A very late line of a lost race looks like rot: only reading from the first line can tell.
   if (chain.end.at === "broken" && chain.tip.seq < seq) chain = standing(fs, folder, ORIGIN);
   const holder = chain.lines.find((line) => line.seq === seq);
   if (holder === undefined) return "absent";
@@ -129,7 +148,7 @@ function goneFailure(path: string, what: string): EnvironmentFailure {
   return new EnvironmentFailure("ledger.gone", `the ledger is ${what} while it is written (${path})`, "atlas status");
 }
 
-/** What another process wrote may not be synced yet: an instruction must never rest on it before it is. */
+/** What another process wrote may not be synced yet: neither an instruction nor a line may rest on it before it is. */
 export function syncLog(fs: FileSystem, folder: string): void {
   const path = join(folder, LOG_NAME);
   let fd: number;

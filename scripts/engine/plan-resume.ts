@@ -35,7 +35,7 @@ export function planResume(
     plan.push({ act: "adopt", what: `run at ${run.view.stage}`, why: "the original's files are read, never written" });
     for (const loss of run.view.losses) plan.push({ act: "ask", what: loss, why: "no file holds it any more" });
   } else {
-    if (!checkForeign(engine, run.loaded).ok)
+    if (!checkForeign(engine, run.loaded, run.original).ok)
       plan.push({ act: "ask", what: "readopt", why: "the original's files changed after they were adopted" });
     const own = ownership(engine, run.loaded.state.head, wish.claim);
     if (own === "foreign") plan.push({ act: "ask", what: "take-over", why: "another process owns the run" });

@@ -19,7 +19,8 @@ import { writeMarks } from "./results.ts";
 import { writeRootPacket } from "./root-packets.ts";
 import { type Settling, settleChange, settleWeave } from "./settle.ts";
 import { load } from "./transact.ts";
-import { refuseTreeInUse, treeHolder } from "./tree-holder.ts";
+import { refuseTreeInUse } from "./tree-holder.ts";
+import { otherAtWork } from "./tree-turn.ts";
 
 export interface Proceeded {
   readonly loaded: Loaded;
@@ -40,6 +41,8 @@ export interface Wish {
   readonly awaitMs?: number;
   /** Print only work handed out now: what was printed before is in somebody's hands. Default: all that never started. */
   readonly onlyNew?: boolean;
+  /** Look at the run's own tree first: see `torn-tree.ts`. */
+  readonly mends?: boolean;
 }
 
 export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Promise<Result<Proceeded, Refusal>> {
@@ -51,6 +54,7 @@ export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Pr
     claim: wish.claim,
     waitMs: wish.waitMs ?? 0,
     now: engine.moment.now,
+    mends: wish.mends === true,
   };
   const first = load(engine, folder);
   if (!first.ok) return first;
@@ -91,8 +95,8 @@ function refuseBusyTree(
 ): { readonly ok: false; readonly error: Refusal } | null {
   const { isolated, phase, leases } = loaded.state;
   if (isolated || phase.at !== "code" || liveLease(leases, "coder") !== undefined) return null;
-  const holder = treeHolder(engine, loaded.folder.id, loaded);
-  return holder === null ? null : refuseTreeInUse(holder);
+  const other = otherAtWork(engine, loaded);
+  return other === null ? null : refuseTreeInUse(other);
 }
 
 /** Files first, then the sync, then the instruction: it must never rest on what nobody synced. */
@@ -109,6 +113,8 @@ export function conclude(
     writeAsItStands(engine, run);
   }
   syncLog(engine.fs, loaded.folder.ledger);
+  // A hook puts an agent's last words into `results`: that folder must not go with the power.
+  syncFolder(engine.fs, loaded.folder.ledger);
   // Whoever bore the run may have been killed between its renaming and its folder's sync.
   syncFolder(engine.fs, join(loaded.folder.ledger, ".."));
   return ok({ loaded, did, next: instructionFor(engine, loaded, printed), claim: tokenOf(loaded) });

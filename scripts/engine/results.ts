@@ -155,6 +155,13 @@ export function wasSeenStopping(engine: Engine, folder: RunFolder, lease: Pick<L
   );
 }
 
+/** The run's own tree that a writing slot was handed out for; nothing where it writes in the user's. */
+function ownTree(loaded: Loaded<ChangeState>, slot: string): { readonly tree?: string } {
+  const { phase } = loaded.state;
+  const writes = isSlotName(slot) && changeSlots[slot].writesTree;
+  return writes && phase.at === "code" && phase.tree !== null ? { tree: workRoot(loaded, phase.tree) } : {};
+}
+
 /** Marks of live leases and of the awaited submit, for the hooks: who may write which result. Old ones go. */
 export function writeMarks(engine: Engine, loaded: Loaded<ChangeState>, awaited: string | null): void {
   const results = join(loaded.folder.ledger, "results");
@@ -162,7 +169,8 @@ export function writeMarks(engine: Engine, loaded: Loaded<ChangeState>, awaited:
   const wanted = new Map<string, string>();
   for (const { lease, slot, role } of loaded.state.leases.live) {
     const epoch = Number(lease.slice(lease.lastIndexOf("@") + 1));
-    wanted.set(`${leaseFileBase(lease)}.lease`, JSON.stringify({ lease, slot, role, epoch }));
+    const mark = { lease, slot, role, epoch, ...ownTree(loaded, slot) };
+    wanted.set(`${leaseFileBase(lease)}.lease`, JSON.stringify(mark));
   }
   if (awaited !== null) wanted.set(`${awaited}.submit`, "");
   for (const name of listFolder(engine.fs, results)) {

@@ -1,16 +1,19 @@
 /** Resuming: which run, whose, claimed or reattached, settled, and what is next. */
 import { join } from "node:path";
 import type { InvocationForm } from "../core/head.ts";
+import { LINE_BYTES_MAX } from "../core/line.ts";
 import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { liveLease } from "../parts/lease.ts";
-import { syncFolder } from "../platform/files.ts";
+import { readPrefix, syncFolder } from "../platform/files.ts";
 import { adopt, checkForeign } from "./adopt.ts";
 import { changeOf, decideAs, tokenOf } from "./change-run.ts";
 import type { Engine } from "./context.ts";
 import { requireTrust, requireWord } from "./human.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
+import { LOG_NAME } from "./log.ts";
 import { checkPlace } from "./moved.ts";
+import type { ReadOriginal } from "./originals.ts";
 import { claimEvent, ownership, refuseOwned } from "./owning.ts";
 import { conclude, type Proceeded, proceed } from "./proceed.ts";
 import { type Found, type FoundRun, findRun, findRuns } from "./runs.ts";
@@ -32,6 +35,8 @@ export interface ResumeWish {
 
 export interface Resumed extends Proceeded {
   readonly id: string;
+  /** What the original wrote, as this command has read it. */
+  readonly original: ReadOriginal | null;
 }
 
 /** Null: nothing to resume; `unreadable` then names what lies there all the same. */
@@ -82,10 +87,10 @@ export async function resumeRun(
   }
   const read = load(engine, folder);
   if (!read.ok) return read;
-  if (read.value.headline.terminal) return withId(conclude(engine, read.value, did), folder);
+  if (read.value.headline.terminal) return asResumed(conclude(engine, read.value, did), run);
   const here = checkPlace(engine, read.value);
   if (!here.ok) return here;
-  const foreign = checkForeign(engine, read.value);
+  const foreign = checkForeign(engine, read.value, run.original);
   if (!foreign.ok) {
     if (!wish.readopt) return foreign;
     return readopt(engine, found, run, read.value, wish);
@@ -99,13 +104,18 @@ export async function resumeRun(
     if (!redone.ok) return redone;
     did.push(`ended the lease of ${wish.redo} (redo)`);
   }
-  const proceeded = await proceed(engine, folder, { claim: token, waitMs: wish.waitMs, awaitMs: wish.waitMs });
+  const proceeded = await proceed(engine, folder, {
+    claim: token,
+    waitMs: wish.waitMs,
+    awaitMs: wish.waitMs,
+    mends: true,
+  });
   if (!proceeded.ok) return proceeded;
-  return withId(ok({ ...proceeded.value, did: [...did, ...proceeded.value.did] }), folder);
+  return asResumed(ok({ ...proceeded.value, did: [...did, ...proceeded.value.did] }), run);
 }
 
-function withId(result: Result<Proceeded, Refusal>, folder: RunFolder): Result<Resumed, Refusal> {
-  return result.ok ? ok({ ...result.value, id: folder.id }) : result;
+function asResumed(result: Result<Proceeded, Refusal>, run: FoundRun): Result<Resumed, Refusal> {
+  return result.ok ? ok({ ...result.value, id: run.folder.id, original: run.original }) : result;
 }
 
 function refuseUntrusted(run: FoundRun): Result<never, Refusal> {
@@ -187,10 +197,17 @@ export function claim(
       return ok([claimEvent(engine, loaded, "take-over", [], word.value)]);
     }
     const carried = own === "ours-released" ? liveTokens(loaded) : [];
-    did.push(`claimed epoch ${head.epoch + 1}`);
+    did.push(`claimed epoch ${head.epoch + 1}`, ...tornTail(engine, loaded));
     return ok([claimEvent(engine, loaded, head.released ? "released" : "resume", carried)]);
   });
   return done.ok ? ok({ loaded: done.value.loaded, did }) : done;
+}
+
+/** What a crash left behind the last whole line. Nobody was told that it had succeeded, and the next line closes it. */
+function tornTail(engine: Engine, { folder, tip }: Loaded): readonly string[] {
+  const tail = readPrefix(engine.fs, join(folder.ledger, LOG_NAME), LINE_BYTES_MAX, tip.offset);
+  const bytes = tail?.filter((byte) => byte !== 0x0a && byte !== 0x0d).length ?? 0;
+  return bytes === 0 ? [] : [`passed over ${bytes} bytes behind line ${tip.seq}: never whole, never acknowledged`];
 }
 
 function liveTokens(loaded: Loaded): readonly string[] {

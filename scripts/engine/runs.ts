@@ -1,25 +1,24 @@
 /** Finding and describing runs: ours, adoptable and unreadable ones; nothing on disk is silently absent. */
 import { join } from "node:path";
-import { isRunId, type RunId } from "../core/ids.ts";
+import { isMaskedId, isRunId, type RunId } from "../core/ids.ts";
 import { LINE_BYTES_MAX } from "../core/line.ts";
-import { compareRuns, isIsoTime } from "../core/order.ts";
+import { compareRuns } from "../core/order.ts";
 import { EnvironmentFailure, type RefusalCode } from "../core/result.ts";
 import { isChangeStage } from "../core/stage-names.ts";
-import type { ChangeState } from "../kinds/change/state.ts";
-import { entryKind, listFolder, readPrefix } from "../platform/files.ts";
+import { entryKind, readPrefix } from "../platform/files.ts";
+import { LOOSE_MARKS_MAX, packMarks, readMarks, unmarked } from "../platform/finished.ts";
 import { sha256 } from "../platform/hash.ts";
 import { firstObject, isSealed } from "../platform/peek-foreign.ts";
 import { findPlaces, type Place, type Places } from "../platform/places.ts";
-import { progressOf, spokenStage } from "../platform/spoken.ts";
+import { progressOf } from "../platform/spoken.ts";
 import type { Engine } from "./context.ts";
 import { type Loaded, loadRun, type RunFolder } from "./ledger.ts";
-import { asListable, canList, oddPart } from "./listable.ts";
+import { canList, listPlace, oddPart } from "./listable.ts";
 import { freeMegabytes } from "./memory.ts";
 import { type ReadOriginal, readOriginal } from "./originals.ts";
-import { ownership } from "./owning.ts";
-import { graphView, ownerView, progressOfGraph, type RunView } from "./run-view.ts";
+import { graphView, ownView, progressOfGraph, type RunView } from "./run-view.ts";
 import { isAnothers, isTracked, isTrusted } from "./trust.ts";
-import { FINISHED, markFinished } from "./views.ts";
+import { markFinished } from "./views.ts";
 
 export interface FoundRun {
   readonly folder: RunFolder;
@@ -56,24 +55,24 @@ export type Scope = "unfinished" | "all" | { readonly only: string };
 export function findRuns(engine: Engine, scope: Scope = "unfinished"): Found {
   const all = scope !== "unfinished";
   const { places: present, searched, repository } = placesOf(engine);
-  const places = present.map((place) => asListable(engine, place));
+  const listed = present.map((place) => listPlace(engine, place));
+  const places = listed.map(({ place }) => place);
   const runs: FoundRun[] = [];
   let finished = 0;
-  for (const place of places) {
+  for (const { place, names } of listed) {
     if (!place.trusted && place.why !== "another user's") continue;
-    const marks = join(place.atlas, FINISHED);
-    const marked = new Set(entryKind(engine.fs, marks) === "folder" ? listFolder(engine.fs, marks) : []);
+    const marks = readMarks(engine.fs, place.atlas);
+    if (marks.loose.size > LOOSE_MARKS_MAX && place.trusted) quietly(() => packMarks(engine.fs, place.atlas));
     const tracked = isTracked(engine, place, repository?.topLevel ?? null);
-    for (const id of listFolder(engine.fs, place.atlas)) {
+    const chosen = named(names, scope);
+    const open = unmarked(marks, chosen);
+    const isOpen = new Set(all ? open : []);
+    if (!all) finished += chosen.length - open.length;
+    for (const id of all ? chosen : open) {
       if (!isRunId(id)) continue;
-      if (typeof scope === "object" && id !== scope.only && maskedId(id) !== scope.only) continue;
-      if (marked.has(id) && !all) {
-        finished += 1;
-        continue;
-      }
       const run = describe(engine, place, id, tracked);
       if (run === null) continue;
-      if (run.view.terminal && !marked.has(id) && run.trusted) tryMark(engine, run.folder);
+      if (run.view.terminal && (!all || isOpen.has(id)) && run.trusted) quietly(() => markFinished(engine, run.folder));
       if (run.view.terminal) finished += 1;
       if (!run.view.terminal || all) runs.push(run);
     }
@@ -87,6 +86,12 @@ export function findRuns(engine: Engine, scope: Scope = "unfinished"): Found {
     runs,
     finished,
   };
+}
+
+function named(names: readonly string[], scope: Scope): readonly string[] {
+  if (typeof scope === "string") return names;
+  const { only } = scope;
+  return names.filter(isMaskedId(only) ? (id) => isRunId(id) && maskedId(id) === only : (id) => id === only);
 }
 
 /** One run by id, finished or not; null when no place holds it. */
@@ -151,6 +156,12 @@ function isOwn(engine: Engine, folder: string): boolean {
   return state !== null && /^\{\s*"run_id": "[^"]*",\s*"kind": /.test(state.toString("utf8"));
 }
 
+/** What the original of an adopted run has written; null where there is none. */
+export function originalOf(engine: Engine, { folder, headline }: Loaded): ReadOriginal | null {
+  if (headline.head.origin !== "kimi-atlas") return null;
+  return readOriginal(engine.fs, join(folder.atlas, folder.id), folder.id, freeMegabytes(engine.environment));
+}
+
 function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode | null): FoundRun {
   const load = loadRun(engine.fs, folder);
   if (!load.ok) {
@@ -163,50 +174,17 @@ function describeOwn(engine: Engine, folder: RunFolder, untrusted: RefusalCode |
     return { ...run, folder };
   }
   const { loaded } = load;
-  const { headline } = loaded;
-  const { head } = headline;
-  const original =
-    head.origin === "kimi-atlas"
-      ? readOriginal(engine.fs, join(folder.atlas, folder.id), folder.id, freeMegabytes(engine.environment))
-      : null;
-  const own = ownership(engine, head, null);
-  const state = loaded.state as Partial<ChangeState> & { readonly stage?: string | null };
-  const stage = state.stage ?? (headline.stage === null ? "INIT" : spokenStage(headline.stage));
-  // A list is read by a model: a ledger's own words do not stand in it.
-  const losses = ((loaded.state as { readonly losses?: readonly string[] }).losses ?? []).filter(isCode);
-  const resumable = !headline.terminal && own !== "foreign" && untrusted === null;
+  const original = originalOf(engine, loaded);
   return {
     folder,
     loaded,
     original,
-    ts: headline.lastTs,
+    ts: loaded.headline.lastTs,
     graph: loaded.kind.name === "weave",
     trusted: untrusted === null,
     unreadable: null,
-    view: {
-      id: folder.id,
-      kind: loaded.kind.name,
-      origin: head.origin,
-      stage,
-      terminal: headline.terminal,
-      resumable,
-      why: headline.terminal ? "finished" : (untrusted ?? (own === "foreign" ? "owner.alive" : "unfinished")),
-      owner: head.owner === null ? null : ownerView(head.owner, timeOf(head.claimedAt), own, head.released),
-      progress: progressOfGraph(original) ?? progressOf(loaded.kind.name, state.stages ?? headline.done),
-      refine_passes: state.refinePasses ?? headline.refinePasses,
-      losses,
-      root: folder.root,
-      ...graphView(original),
-    },
+    view: ownView(engine, loaded, original, untrusted),
   };
-}
-
-function timeOf(text: string | null): string | null {
-  return isIsoTime(text) ? text : null;
-}
-
-function isCode(text: string): boolean {
-  return /^[a-z][a-z0-9._-]{0,39}$/.test(text);
 }
 
 function describeOriginal(folder: RunFolder, original: ReadOriginal, untrusted: RefusalCode | null): FoundRun {
@@ -284,10 +262,10 @@ function broken(place: Pick<Place, "root" | "atlas">, id: RunId, code: RefusalCo
   };
 }
 
-/** A lost marker costs time only; a place that cannot be written is no reason to fail a reading. */
-function tryMark(engine: Engine, folder: RunFolder): void {
+/** A lost mark costs time only; a place that cannot be written is no reason to fail a reading. */
+function quietly(write: () => void): void {
   try {
-    markFinished(engine, folder);
+    write();
   } catch {
     // Read-only: the next writer marks it.
   }

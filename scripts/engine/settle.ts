@@ -21,6 +21,7 @@ import { judgement } from "./judge.ts";
 import { type Loaded, loadRun, type RunFolder, refuseUnreadable } from "./ledger.ts";
 import { checkClaim } from "./owning.ts";
 import { probeLease } from "./results.ts";
+import { mendTornTree } from "./torn-tree.ts";
 import { type Transaction, transact } from "./transact.ts";
 
 /** What one settling did, in ids and enumerations: `resume` prints it. */
@@ -41,6 +42,8 @@ export interface Settling {
   /** How long a running command may be waited for. */
   readonly waitMs: number;
   readonly now: number;
+  /** Somebody comes back to the run: what the power may have torn is looked at. */
+  readonly mends?: boolean;
 }
 
 export async function settleChange(settling: Settling): Promise<Result<Settled, Refusal>> {
@@ -74,7 +77,9 @@ async function settleOnce(settling: Settling, loaded: Loaded<ChangeState>): Prom
     );
     return judged.ok ? ok(judged.value.recorded ? "judged" : overtaken) : judged;
   }
-  return settleEffect(settling, loaded);
+  // Before the effect: a command must not run in a torn tree.
+  const mended = settling.mends === true ? mendTornTree(engine, loaded) : null;
+  return mended === null ? settleEffect(settling, loaded) : ok(mended);
 }
 
 async function settleEffect(settling: Settling, loaded: Loaded<ChangeState>): Promise<Result<string | null, Refusal>> {

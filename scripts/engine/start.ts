@@ -33,7 +33,7 @@ export const plainResume: ResumeWish = {
   headless: false,
 };
 
-/** Refuses `start.unfinished`, `run.owned`, `tree.no_git`, `run.exists`. */
+/** Refuses `start.unfinished`, `run.owned`, `tree.no_git`, `tree.no_files`, `run.exists`. */
 export async function start(
   engine: Engine,
   checked: PacketChecked,
@@ -47,6 +47,10 @@ export async function start(
   const repository = repositoryAt(engine.git, engine.cwd);
   if (form === "headless" && repository === null) {
     return refuse("tree.no_git", "a headless run works in its own worktree, and this is no git repository", "git init");
+  }
+  if (repository !== null && repository.topLevel === null) {
+    const why = "this is a bare repository, or the inside of a git folder: there are no files here to work on";
+    return refuse("tree.no_files", why, "git worktree add ../work");
   }
   const packet: Packet = { ...checked.packet, invocation_form: form };
   const digest = sha256(JSON.stringify([sha256(given), root, form]));
@@ -111,7 +115,7 @@ export async function start(
   if (!opened.ok) return opened;
   const proceeded = await proceed(engine, folder, { claim: tokenOf(opened.value) });
   if (!proceeded.ok) return proceeded;
-  return ok({ ...proceeded.value, did: ["opened", ...proceeded.value.did], id });
+  return ok({ ...proceeded.value, did: ["opened", ...proceeded.value.did], id, original: null });
 }
 
 /** A found place first; else the main worktree's root, a bare repository's linked worktree, or the cwd. */

@@ -3,21 +3,26 @@ import type { ChangeState, Phase } from "../kinds/change/state.ts";
 import type { Engine } from "./context.ts";
 import { userTree } from "./effects.ts";
 import type { Loaded } from "./ledger.ts";
-import { findRuns } from "./runs.ts";
+import { type FoundRun, findRuns } from "./runs.ts";
 
 /** Phases in which an interactive run holds the user's tree: from the approved plan to the answered output gate. */
 const holding: ReadonlySet<Phase["at"]> = new Set(["prepare", "code", "verify", "critique", "judged", "output"]);
 
-/** The other interactive run that works in the same tree, or null. An unreadable run holds none. */
-export function treeHolder(engine: Engine, self: string, loaded: Loaded): string | null {
+export type Holder = FoundRun & { readonly loaded: Loaded<ChangeState> };
+
+/** The other interactive runs that hold the same tree, newest first. An unreadable run holds none. */
+export function holdersOf(engine: Engine, self: string, loaded: Loaded): readonly Holder[] {
   const tree = userTree(loaded);
-  for (const run of findRuns(engine).runs) {
-    if (run.view.id === self || run.loaded?.kind.name !== "change") continue;
-    const other = run.loaded as Loaded<ChangeState>;
-    const { isolated, phase } = other.state;
-    if (!isolated && holding.has(phase.at) && userTree(other) === tree) return run.view.id;
-  }
-  return null;
+  return findRuns(engine).runs.filter((run): run is Holder => {
+    if (run.view.id === self || run.loaded?.kind.name !== "change") return false;
+    const { isolated, phase } = (run.loaded as Loaded<ChangeState>).state;
+    return !isolated && holding.has(phase.at) && userTree(run.loaded) === tree;
+  });
+}
+
+/** The other interactive run that holds the same tree, or null. */
+export function treeHolder(engine: Engine, self: string, loaded: Loaded): string | null {
+  return holdersOf(engine, self, loaded)[0]?.view.id ?? null;
 }
 
 export function refuseTreeInUse(holder: string): { readonly ok: false; readonly error: Refusal } {

@@ -5,12 +5,13 @@
 import { join } from "node:path";
 import { EnvironmentFailure } from "../core/result.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
-import { entryKind, makeFolder, readBounded, replaceFile, replaceView } from "../platform/files.ts";
+import { readBounded, replaceView } from "../platform/files.ts";
+import { mark } from "../platform/finished.ts";
+import { forgetRun } from "../platform/known-runs.ts";
+import { stateFolder } from "../platform/sessions.ts";
 import type { Engine } from "./context.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { readPacket } from "./packets.ts";
-
-export const FINISHED = ".finished";
 
 /** What cannot be written is left out: the line is durable, and the command that recorded it must be told so. */
 export function writeViews(engine: Engine, loaded: Loaded): void {
@@ -33,12 +34,13 @@ function tolerating(write: () => void): void {
   }
 }
 
-/** An empty file `.atlas/.finished/<id>`: a start-up opens only the runs that have none. */
+/**
+ * A start-up opens only the runs that have no mark. The mark comes last: whoever finds a finished run without one does
+ * both again, and behind a mark nobody would look for what the user's state folder still knows.
+ */
 export function markFinished(engine: Engine, folder: RunFolder): void {
-  const marks = join(folder.atlas, FINISHED);
-  makeFolder(engine.fs, marks);
-  const mark = join(marks, folder.id);
-  if (entryKind(engine.fs, mark) === "absent") replaceFile(engine.fs, mark, "", false);
+  forgetRun(engine.fs, stateFolder(engine.environment), folder.root, folder.id);
+  mark(engine.fs, folder.atlas, folder.id);
 }
 
 /** The seed's fields, so that anyone who knows it finds them. */

@@ -11,6 +11,7 @@ import {
   textOf,
   toolEvent,
 } from "./event.ts";
+import { humanChoice } from "./question.ts";
 
 const sources: readonly SessionSource[] = ["startup", "resume", "fork", "clear", "compact"];
 
@@ -22,7 +23,7 @@ const eventNames: Partial<Record<EventName, string>> = {
 
 export const claude: Host = {
   name: "claude",
-  heard: ["session-start", "compacted", "prompt", "edit"],
+  heard: ["session-start", "compacted", "prompt", "edit", "turn-end"],
   // SessionStart with source "compact" carries the pointer, just before PostCompact.
   owesAfter: [],
   trustsCwd: true,
@@ -52,6 +53,12 @@ function readClaude(on: string, payload: Readonly<Record<string, unknown>>): Hos
       };
     case "PreToolUse":
       return toolEvent(payload);
+    case "PostToolUse": {
+      const chosen = humanChoice(payload);
+      return chosen === null ? null : { on: "choice", ...chosen };
+    }
+    case "Stop":
+      return payload.agent_id === undefined ? { on: "turn-end" } : null;
     default:
       return null;
   }
@@ -62,6 +69,11 @@ function writeClaude(event: HostEvent, reply: Reply): Output {
   if (event.on === "compacted") {
     // Only after a manual compaction is this shown to the model, as plain text; JSON would appear raw.
     return reply.say === "pointer" ? { ...SILENCE, stdout: `${firstLines(reply.text, 2)}\n` } : SILENCE;
+  }
+  if (reply.say === "go-on") {
+    return event.on === "turn-end"
+      ? { ...SILENCE, stdout: `${JSON.stringify({ decision: "block", reason: reply.text })}\n` }
+      : SILENCE;
   }
   const hookEventName = eventNames[event.on];
   if (hookEventName === undefined) return SILENCE;

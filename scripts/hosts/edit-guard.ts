@@ -50,7 +50,7 @@ function isAwaitedResult(fs: FileSystem, results: string, name: string): boolean
 }
 
 /** The path with the links of its deepest existing ancestor resolved. */
-function realPathOf(fs: FileSystem, path: string): string {
+export function realPathOf(fs: FileSystem, path: string): string {
   const rest: string[] = [];
   let at = path;
   for (;;) {

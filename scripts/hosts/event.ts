@@ -9,7 +9,11 @@ export type HostEvent =
   | { readonly on: "session-end"; readonly reason: string }
   | { readonly on: "agent-start"; readonly prompt: string }
   | { readonly on: "agent-stop"; readonly role: string; readonly text: string }
-  | { readonly on: "edit"; readonly paths: readonly string[] };
+  /** `agent`: the type of the agent that edits, where the host says so. */
+  | { readonly on: "edit"; readonly paths: readonly string[]; readonly agent?: string }
+  /** A human's choice; `shown`: what was on the screen. */
+  | { readonly on: "choice"; readonly nonce: string; readonly choice: string; readonly shown: string }
+  | { readonly on: "turn-end" };
 
 export type EventName = HostEvent["on"];
 
@@ -19,7 +23,9 @@ export type SessionSource = "startup" | "resume" | "fork" | "clear" | "compact" 
 export type Reply =
   | { readonly say: "nothing" }
   | { readonly say: "pointer"; readonly text: string }
-  | { readonly say: "deny"; readonly reason: string };
+  | { readonly say: "deny"; readonly reason: string }
+  /** The turn is not over. */
+  | { readonly say: "go-on"; readonly text: string };
 
 export interface Output {
   readonly stdout: string;
@@ -84,5 +90,6 @@ export function toolEvent(payload: Readonly<Record<string, unknown>>): HostEvent
   if (agentTools.has(tool)) return { on: "agent-start", prompt: promptText(input.prompt) };
   if (!editTools.has(tool)) return null;
   const paths = pathKeys.map((key) => textOf(input[key])).filter((path) => path !== "");
-  return { on: "edit", paths };
+  const agent = textOf(payload.agent_type);
+  return { on: "edit", paths, ...(agent === "" ? {} : { agent }) };
 }

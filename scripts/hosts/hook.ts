@@ -10,10 +10,10 @@ import { isSessionId } from "../core/ids.ts";
 import { realFileSystem } from "../platform/fs.ts";
 import { systemProcesses } from "../platform/processes.ts";
 import { claude } from "./claude.ts";
-import { type Host, type Output, SILENCE } from "./event.ts";
+import { type Host, type Output, recordOf, SILENCE } from "./event.ts";
 import { kimi } from "./kimi.ts";
 import { react } from "./react.ts";
-import { firstObject, stdin } from "./stdin.ts";
+import { firstValue, stdin } from "./stdin.ts";
 
 const hosts: readonly Host[] = [claude, kimi];
 
@@ -24,8 +24,10 @@ export async function hook(argv: readonly string[], pluginRoot: string): Promise
   Error.stackTraceLimit = 0;
   try {
     const host = hosts.find((candidate) => candidate.name === option(argv, "--host"));
-    const payload = host === undefined ? null : await firstObject(stdin);
-    if (host !== undefined && payload !== null) output = answer(host, option(argv, "--on"), payload, pluginRoot);
+    const given = host === undefined ? null : await firstValue(stdin);
+    // No object is an object without a session id.
+    if (host !== undefined && given !== null)
+      output = answer(host, option(argv, "--on"), recordOf(given.value), pluginRoot);
   } catch {
     output = SILENCE;
   }

@@ -75,6 +75,16 @@ function composed(parts: PointerParts, words: CommandWords, hash: (text: string)
   );
 }
 
+/** To a model that ends its turn while its own run waits for it. */
+export function goOnText(id: string, words: CommandWords, hash: (text: string) => string): string {
+  const name = spokenId(id, hash);
+  return [
+    `atlas: run ${name} is not over, and its next step is yours.`,
+    `Now run: ${words.program} resume --run ${typed(name)}${words.session}`,
+    "Then do only what it prints. If the user told you to stop, say so and stop.",
+  ].join("\n");
+}
+
 /** An id as it may be said: itself in our own form or a UUID, else `#<8 hex of its sha-256>`. */
 export function spokenId(id: string, hash: (text: string) => string): string {
   return isSpeakableId(id) ? id : `#${hash(id).slice(0, 8)}`;

@@ -4,28 +4,36 @@
  */
 
 import { type LeaseLine, leaseOfMessage, leaseOfPrompt } from "../core/lease-line.ts";
-import { endSession, readSession, type SessionRecord, stateFolder, writeSession } from "../platform/sessions.ts";
+import { knowRun, markTold } from "../platform/known-runs.ts";
+import {
+  endSession,
+  readSession,
+  type SessionRecord,
+  sessionsOfProcess,
+  stateFolder,
+  writeSession,
+} from "../platform/sessions.ts";
 import { shortSha256 } from "../platform/short-hash.ts";
+import { onChoice } from "./choice.ts";
 import { editRefusal } from "./edit-guard.ts";
-import type { Host, HostEvent, Reply } from "./event.ts";
+import type { HostEvent, Reply } from "./event.ts";
 import { observe, writeResult } from "./observe.ts";
+import { blankRecord, by, cwdOf, nothing, type Occasion } from "./occasion.ts";
 import { pointerText } from "./pointer.ts";
 import { pointerParts, pointerTurn, typedAnswers, type World } from "./policy.ts";
 import { endReason, release } from "./release.ts";
 import { exportSession } from "./session-variable.ts";
-import { hostIdentity, lookAround, ownHome, type Surroundings, trustedPlaces } from "./world.ts";
-
-/** One event of one session; `pluginRoot` is the folder above `dist/`. */
-export interface Occasion {
-  readonly host: Host;
-  readonly session: string;
-  /** As the payload names it. */
-  readonly cwd: string;
-  readonly event: HostEvent;
-  readonly pluginRoot: string;
-}
-
-const nothing: Reply = { say: "nothing" };
+import { strayReason } from "./tree-guard.ts";
+import { onTurnEnd } from "./turn-end.ts";
+import {
+  type HostIdentity,
+  hostIdentity,
+  lookAround,
+  lostAround,
+  ownHome,
+  type Surroundings,
+  trustedPlaces,
+} from "./world.ts";
 
 export function react(around: Surroundings, occasion: Occasion): Reply {
   const { event } = occasion;
@@ -42,20 +50,29 @@ export function react(around: Surroundings, occasion: Occasion): Reply {
       return onAgentStart(around, occasion, leaseOfPrompt(event.prompt));
     case "agent-stop":
       return onAgentStop(around, occasion, event.role, event.text);
-    case "edit": {
-      const reason = editRefusal(around.fs, occasion.cwd, event.paths);
-      return reason === null ? nothing : { say: "deny", reason };
-    }
+    case "edit":
+      return onEdit(around, occasion, event);
+    case "choice":
+      return onChoice(around, occasion, event);
+    case "turn-end":
+      return onTurnEnd(around, occasion);
   }
 }
 
 function onSessionStart(around: Surroundings, occasion: Occasion, source: string): Reply {
   const { host, session, event } = occasion;
   const state = stateFolder(around.env);
-  const record = readSession(around.fs, state, session);
   const identity = hostIdentity(around, host);
+  const known = readSession(around.fs, state, session);
+  const renamed = source === "compact" && known === null ? soleSession(around, identity) : null;
+  // The conversation goes on under another id: what the first one owns is released, for this very process to claim.
+  if (renamed !== null) onSessionEnd(around, { ...occasion, session: renamed.session }, "renamed");
+  const record = known ?? (renamed === null ? null : { ...renamed, session });
   const places = trustedPlaces(around, occasion.cwd, record);
-  const world = lookAround(around, places, session, identity, record);
+  const seenAround = lookAround(around, places, session, identity, record);
+  const lost = lostAround(around, occasion.cwd, record);
+  const unheard = lost.filter(({ id, told }) => !told && !seenAround.vanished.some((run) => run.id === id));
+  const world = { ...seenAround, vanished: [...seenAround.vanished, ...unheard] };
   // After a compaction the host has its shell's variables already and would not read them again.
   if (host.exportsVariable !== null && source !== "compact" && source !== "other") {
     exportSession(around.fs, around.env[host.exportsVariable], session);
@@ -64,15 +81,21 @@ function onSessionStart(around: Surroundings, occasion: Occasion, source: string
   const said = turn === "now";
   const kept = said ? [] : world.vanished;
   const seen = world.runs.map(({ run }) => ({ root: rootOf(run.folder), id: run.id }));
+  for (const { root, id } of seen) knowRun(around.fs, state, root, id);
+  // Said now, or with this session's next prompt.
+  for (const run of lost) markTold(around.fs, run);
+  const names = said && pointerParts(world, session).resumable.length > 0;
   writeSession(around.fs, state, {
     ...(record ?? blankRecord(occasion)),
     pid: identity.pid,
     start: identity.start,
     cwd: occasion.cwd,
     places: [...new Set([...(record?.places ?? []), ...places.map((place) => place.root)])],
-    runs: [...kept, ...seen.reverse()],
-    // A run that vanished is worth a word even where a session's start is not heard.
-    owed: !said && (turn === "owed" || kept.length > 0 || record?.owed === true),
+    runs: [...kept.map(({ root, id }) => ({ root, id })), ...seen.reverse()],
+    ...(names ? { told: "start" as const } : {}),
+    // A run that vanished is worth a word even where a session's start is not heard. And a host may drop what a start
+    // says: until a command shows that it was heard, the next prompt says it once more.
+    owed: names || (!said && (turn === "owed" || kept.length > 0 || record?.owed === true)),
     ended: false,
   });
   return said ? pointer(occasion, world) : nothing;
@@ -112,7 +135,9 @@ function onPrompt(around: Surroundings, occasion: Occasion, text: string): Reply
     writeSession(around.fs, state, {
       ...record,
       typed: [...record.typed, ...answers],
-      ...(turn === "now" ? { owed: false, runs: record.runs.filter((run) => !gone.has(run)) } : {}),
+      ...(turn === "now"
+        ? { told: "prompt" as const, owed: false, runs: record.runs.filter((run) => !gone.has(run)) }
+        : {}),
     });
   }
   return turn === "now" ? pointer(occasion, world) : nothing;
@@ -130,6 +155,17 @@ function onSessionEnd(around: Surroundings, occasion: Occasion, reason: string):
   }
   endSession(around.fs, state, occasion.session);
   return nothing;
+}
+
+function onEdit(around: Surroundings, occasion: Occasion, event: Extract<HostEvent, { on: "edit" }>): Reply {
+  const { fs } = around;
+  let reason = editRefusal(fs, occasion.cwd, event.paths);
+  if (reason === null && event.agent !== undefined) {
+    const record = readSession(fs, stateFolder(around.env), occasion.session);
+    const places = trustedPlaces(around, cwdOf(occasion, record), record);
+    reason = strayReason(fs, places, event.agent, occasion.cwd, event.paths);
+  }
+  return reason === null ? nothing : { say: "deny", reason };
 }
 
 function onAgentStart(around: Surroundings, occasion: Occasion, line: LeaseLine | null): Reply {
@@ -162,33 +198,16 @@ function pointer(occasion: Occasion, world: World): Reply {
   return text === null ? nothing : { say: "pointer", text };
 }
 
-function cwdOf(occasion: Occasion, record: SessionRecord | null): string {
-  return occasion.host.trustsCwd ? occasion.cwd : (record?.cwd ?? occasion.cwd);
-}
-
-function blankRecord(occasion: Occasion): SessionRecord {
-  return {
-    host: occasion.host.name,
-    session: occasion.session,
-    pid: null,
-    start: null,
-    cwd: occasion.cwd,
-    places: [],
-    runs: [],
-    compactions: 0,
-    owed: false,
-    typed: [],
-    ended: false,
-  };
+/** The one living session of the host's process; null where there is none, or where nobody can tell which. */
+function soleSession(around: Surroundings, { pid, start }: HostIdentity): SessionRecord | null {
+  if (pid === null || start === null) return null;
+  const [only, ...others] = sessionsOfProcess(around.fs, stateFolder(around.env), pid, start);
+  return only === undefined || others.length > 0 ? null : only;
 }
 
 /** Set by a user whose host cannot bear output at a session's start. */
 function isPointerAtPrompt(around: Surroundings): boolean {
   return around.env.ATLAS_POINTER === "prompt";
-}
-
-function by(occasion: Occasion): { readonly host: string; readonly session: string } {
-  return { host: occasion.host.name, session: occasion.session };
 }
 
 /** `<root>/.atlas/<id>` */

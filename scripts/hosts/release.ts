@@ -11,6 +11,7 @@ import { readBounded } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { sha256 } from "../platform/hash.ts";
 import { HOOK_LOG_BYTES_MAX, type PeekedRun } from "../platform/peek.ts";
+import { standsOn } from "../platform/peek-long.ts";
 
 export interface Release {
   readonly reason: string;
@@ -42,6 +43,8 @@ export function release(fs: FileSystem, run: PeekedRun, by: Release): boolean {
     fd = fs.openSync(run.ours.log, constants.O_WRONLY | constants.O_APPEND | careful);
     if (!fs.fstatSync(fd).isFile()) return false;
     const bytes = Buffer.from(`\n${text}\n`, "utf8");
+    // The line it follows may be another process's, and young: it must reach the disk first.
+    fs.fsyncSync(fd);
     if (fs.writeSync(fd, bytes, 0, bytes.length, null) !== bytes.length) return false;
     fs.fsyncSync(fd);
     return true;
@@ -54,9 +57,10 @@ export function release(fs: FileSystem, run: PeekedRun, by: Release): boolean {
 
 /** A look takes sums as they stand; a line may only follow what hashes to its sum, or it would turn damage into rot. */
 function isProvenTip(fs: FileSystem, ours: NonNullable<PeekedRun["ours"]>): boolean {
-  const read = readBounded(fs, ours.log, HOOK_LOG_BYTES_MAX);
-  if (read.kind !== "file") return false;
-  const { tip, end } = readChain(read.bytes, sha256);
+  const { log, from } = ours;
+  const read = readBounded(fs, log, HOOK_LOG_BYTES_MAX, from.offset);
+  if (read.kind !== "file" || (from.seq > 0 && !standsOn(fs, log, from, sha256))) return false;
+  const { tip, end } = readChain(read.bytes, sha256, from);
   return end.at === "end" && tip.seq === ours.tip.seq && tip.sum === ours.tip.sum;
 }
 

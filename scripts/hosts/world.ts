@@ -4,11 +4,13 @@ import type { RunId } from "../core/ids.ts";
 import { compareRuns } from "../core/order.ts";
 import type { ProcessIdentity } from "../core/owner.ts";
 import { entryKind } from "../platform/files.ts";
+import { isMarked } from "../platform/finished.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { surelyTracks } from "../platform/git-index.ts";
+import { type LostRun, lostRuns } from "../platform/known-runs.ts";
 import { HOOK_RUNS_MAX, type PeekedRun, peekRun, peekUnfinished } from "../platform/peek.ts";
 import { findPlaces, type Place, placesAt } from "../platform/places.ts";
-import { hostProcess, type Processes } from "../platform/processes.ts";
+import { hostProcess, livingStart, type Processes } from "../platform/processes.ts";
 import { type SeenRun, type SessionRecord, stateFolder } from "../platform/sessions.ts";
 import { trustMark } from "../platform/trust-mark.ts";
 import type { Host } from "./event.ts";
@@ -46,6 +48,16 @@ export function trustedPlaces(around: Surroundings, cwd: string, record: Session
   return placesAt(around.fs, roots, uid).filter((place) => place.trusted);
 }
 
+/** Unfinished runs that were known where one looks from `cwd`, and whose folder is gone. */
+export function lostAround(around: Surroundings, cwd: string, record: SessionRecord | null): readonly LostRun[] {
+  const state = stateFolder(around.env);
+  // The search is only worth its cost where anything is known at all.
+  if (state === null || entryKind(around.fs, join(state, "runs")) !== "folder") return [];
+  const home = around.env.HOME ?? around.env.USERPROFILE ?? null;
+  const { searched } = findPlaces(around.fs, cwd, { home, uid: process.getuid?.() ?? null });
+  return lostRuns(around.fs, state, [...new Set([...searched, ...(record?.places ?? [])])]);
+}
+
 /** The unfinished runs of `places`, with whose they are. */
 export function lookAround(
   around: Surroundings,
@@ -68,7 +80,7 @@ export function lookAround(
     tracked: strangers.has(run.folder),
     owner: ownerWord(run, session, (owner) => ({
       here: here(around, host),
-      startOfPid: owner.pid === null ? null : livingStart(around.processes, owner.pid),
+      startOfPid: livingStart(around.processes, owner.pid),
       exclusive: around.env.ATLAS_EXCLUSIVE === "1",
     })),
   }));
@@ -94,7 +106,7 @@ function trackedRuns(around: Surroundings, places: readonly Place[], runs: reado
 export function ownHome(fs: FileSystem, places: readonly Place[], id: RunId): string | null {
   const uid = process.getuid?.() ?? null;
   for (const { atlas } of places) {
-    if (entryKind(fs, join(atlas, ".finished", id)) !== "absent") continue;
+    if (isMarked(fs, atlas, id)) continue;
     const run = peekRun(fs, atlas, id, uid);
     if (run?.home && run.trusted && !run.terminal) return run.home;
   }
@@ -103,11 +115,6 @@ export function ownHome(fs: FileSystem, places: readonly Place[], id: RunId): st
 
 export function here(around: Surroundings, host: HostIdentity): ProcessIdentity {
   return { ...around.processes.place, pid: host.pid, start: host.start };
-}
-
-function livingStart(processes: Processes, pid: number): string | null {
-  const facts = processes.look(pid);
-  return facts === null || facts.dead ? null : facts.start;
 }
 
 function vanishedRuns(fs: FileSystem, record: SessionRecord | null): readonly SeenRun[] {

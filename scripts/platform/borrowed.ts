@@ -5,7 +5,7 @@
  *
  * What a failure leaves behind: a pack more than needed. The mark of a sealed tree is written last, so it is never ahead.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { entryKind, listFolder, makeFolder, replaceFile, syncFolder } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 import { type Git, lineOrNull, must } from "./git.ts";
@@ -19,6 +19,9 @@ export function sealTree(git: Git, fs: FileSystem, gitDir: string, commonDir: st
   if (entryKind(fs, mark) === "file") return;
   if (commonDir !== null) copyBorrowed(git, fs, gitDir, commonDir, tree);
   syncObjects(fs, join(gitDir, "objects"));
+  // The store itself: whoever made it may have been killed before its name was durable.
+  syncFolder(fs, gitDir);
+  syncFolder(fs, dirname(gitDir));
   makeFolder(fs, join(gitDir, "sealed"));
   replaceFile(fs, mark, "", false);
 }

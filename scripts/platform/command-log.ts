@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { syncFolder } from "./files.ts";
+import { readAgain, syncFolder } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 import { tailBytesMax } from "./performer-result.ts";
 
@@ -57,7 +57,7 @@ export function finishLog(
   const chunk = Buffer.allocUnsafe(chunkBytes);
   let bytes = 0;
   for (;;) {
-    const got = fs.readSync(log.readFd, chunk, 0, chunk.length, bytes);
+    const got = readAgain(fs, log.readFd, chunk, 0, bytes);
     if (got === 0) break;
     hash.update(chunk.subarray(0, got));
     bytes += got;
@@ -66,7 +66,7 @@ export function finishLog(
   const window = Buffer.alloc(Math.min(bytes, tailBytesMax + longest + 4));
   const from = bytes - window.length;
   for (let filled = 0; filled < window.length; ) {
-    const got = fs.readSync(log.readFd, window, filled, window.length - filled, from + filled);
+    const got = readAgain(fs, log.readFd, window, filled, from + filled);
     if (got === 0) break;
     filled += got;
   }

@@ -10,6 +10,7 @@ import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import { EnvironmentFailure, type RefusalCode } from "../core/result.ts";
 import type { FileSystem } from "./fs.ts";
+import { patiently } from "./patience.ts";
 
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const nonBlock = constants.O_NONBLOCK ?? 0;
@@ -61,7 +62,7 @@ export function readBounded(fs: FileSystem, path: string, bytesMax: number, from
 }
 
 /** Of all calls node makes, only a read is not begun again by itself when a signal comes. */
-function readAgain(fs: FileSystem, fd: number, buffer: Buffer, at: number, position: number): number {
+export function readAgain(fs: FileSystem, fd: number, buffer: Buffer, at: number, position: number): number {
   for (;;) {
     try {
       return fs.readSync(fd, buffer, at, buffer.length - at, position);
@@ -142,17 +143,25 @@ export function isTemporary(name: string): boolean {
   return /^\.tmp-[0-9a-f]{12}$/.test(name);
 }
 
-/** Replaces `path` atomically: old bytes or new, never between. `durable` syncs content and folder. */
-export function replaceFile(fs: FileSystem, path: string, bytes: Uint8Array | string, durable: boolean): void {
+/**
+ * Replaces `path` atomically: old bytes or new, never between. `durable` syncs content and folder; `"content"` the
+ * content alone: after a power loss the old bytes or the new.
+ */
+export function replaceFile(
+  fs: FileSystem,
+  path: string,
+  bytes: Uint8Array | string,
+  durable: boolean | "content",
+): void {
   const temporary = join(dirname(path), `.tmp-${randomBytes(6).toString("hex")}`);
-  writeNew(fs, temporary, bytes, durable);
+  writeNew(fs, temporary, bytes, durable !== false);
   try {
-    fs.renameSync(temporary, path);
+    patiently(() => fs.renameSync(temporary, path));
   } catch (error) {
     removeQuietly(fs, temporary);
     throw failure(error, path);
   }
-  if (durable) syncFolder(fs, dirname(path));
+  if (durable === true) syncFolder(fs, dirname(path));
 }
 
 /**
@@ -190,20 +199,24 @@ export function writeNew(fs: FileSystem, path: string, bytes: Uint8Array | strin
     throw failure(error, path);
   }
   try {
-    let done = 0;
-    while (done < content.length) {
-      try {
-        done += fs.writeSync(fd, content, done, content.length - done, null);
-      } catch (error) {
-        if (errno(error) !== "EINTR") throw error;
-      }
-    }
+    writeAll(fs, fd, content);
     if (durable) fs.fsyncSync(fd);
   } catch (error) {
     removeQuietly(fs, path);
     throw failure(error, path);
   } finally {
     closeQuietly(fs, fd);
+  }
+}
+
+/** Every byte, in as many writes as it takes. Throws what the system says. */
+export function writeAll(fs: FileSystem, fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += fs.writeSync(fd, bytes, done, bytes.length - done, null);
+    } catch (error) {
+      if (errno(error) !== "EINTR") throw error;
+    }
   }
 }
 
@@ -265,6 +278,7 @@ const diskCodes: Readonly<Record<string, readonly [RefusalCode, string, string]>
   EFBIG: ["disk.limit", "a file-size limit was reached", "ulimit -f unlimited"],
   EMFILE: ["disk.limit", "the limit of open files was reached", "ulimit -n 4096"],
   ENFILE: ["disk.limit", "the system's limit of open files was reached", "close programs, then: atlas resume"],
+  EBUSY: ["disk.busy", "another program holds the file", "keep the folder out of synced folders, then: atlas resume"],
   EACCES: ["disk.permission", "permission denied", "atlas doctor"],
   EPERM: ["disk.permission", "permission denied", "atlas doctor"],
 };

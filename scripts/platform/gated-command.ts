@@ -53,7 +53,8 @@ export async function beginGated(
   });
   const pid = child.pid;
   const start = pid === undefined ? undefined : systemProcesses().look(pid)?.start;
-  if (!started || pid === undefined || start === undefined) return { kind: "unstarted", why: "process" };
+  if (!started || pid === undefined || start === undefined || start === "")
+    return { kind: "unstarted", why: "process" };
   const pipe = child.stdio[3] as Writable;
   pipe.on("error", () => {});
   return {
@@ -89,13 +90,18 @@ function gatedOnWindows(job: CommandJob, logFd: number): GatedCommand {
       end.onEnd((ending) => tell(ending));
     },
     drop: () => {
-      if (pid !== undefined) spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"], { timeout: 10_000 });
+      if (pid !== undefined) spawnSync("taskkill", treeKill(pid), { timeout: 10_000, windowsHide: true });
     },
     onEnd: (told) => {
       tell = told;
     },
     ended: async (timeoutMs) => end?.ended(timeoutMs),
   };
+}
+
+/** Words of `taskkill`: a process and all that it started, without being asked politely. */
+export function treeKill(pid: number): readonly string[] {
+  return ["/pid", String(pid), "/t", "/f"];
 }
 
 function endOf(child: ChildProcess): Pick<GatedCommand, "onEnd" | "ended"> {

@@ -20,7 +20,7 @@ import { inspectTree, type TreeAt } from "./worktree.ts";
 import { headOf } from "./worktree-remove.ts";
 
 export interface KeepOrder extends TreeAt {
-  /** `refs/atlas/<run>/e<epoch>/kept/<name>`. */
+  /** `refs/atlas/<run>/e<epoch>/kept/<name>`; of what an earlier epoch kept under that name, the same is not kept again. */
   readonly refPrefix: string;
   /** Whoever may have been writing these refs is provably gone: a lock found on one is removed. */
   readonly performerGone?: boolean;
@@ -50,8 +50,9 @@ const ignoredMax = 1000;
 const namesMax = 100;
 
 /**
- * Keeps the tree; the same content already kept there gives the same refs and writes nothing. Other content under
- * that name is never overwritten: the next free `<prefix>.<n>` is taken. Refused with `tree.foreign`, `keep.ref`.
+ * Keeps the tree; the same content already kept there, or by an earlier epoch that was killed before it could say so,
+ * gives the same refs and writes nothing but what is missing of them. Other content under that name is never
+ * overwritten: the next free `<prefix>.<n>` is taken. Refused with `tree.foreign`, `keep.ref`.
  * Throws EnvironmentFailure `git.ref_locked` where a ref's lock stands and its holder may live.
  */
 export function keepTree(git: Git, fs: FileSystem, snapshots: Snapshots, order: KeepOrder): Result<Kept> {
@@ -96,7 +97,7 @@ function isRefName(git: Git, ref: string): boolean {
   return git.run(["check-ref-format", ref], { cwd: "." }).code === 0;
 }
 
-/** The first name under which this content is kept already, or nothing else is. */
+/** The first name under which this content is kept already, whichever epoch did it, or nothing else is. */
 function freePrefix(
   git: Git,
   commonDir: string,
@@ -112,11 +113,24 @@ function freePrefix(
     const found = lineOrNull(git, ["show", "--no-patch", "--no-show-signature", "--format=%T %P", commit], on);
     return found?.trim() === [wanted ?? "", ...parents].join(" ").trim();
   };
+  const isKeptAs = (prefix: string): boolean => fits(`${prefix}/worktree`, tree) && fits(`${prefix}/index`, staged);
+  const before = prefixesOfEarlier(git, commonDir, refPrefix).find(isKeptAs);
+  if (before !== undefined) return before;
   for (let at = 1; at <= namesMax; at += 1) {
     const prefix = at === 1 ? refPrefix : `${refPrefix}.${at}`;
-    if (fits(`${prefix}/worktree`, tree) && fits(`${prefix}/index`, staged)) return prefix;
+    if (isKeptAs(prefix)) return prefix;
   }
   throw new EnvironmentFailure("keep.full", `${refPrefix} keeps ${namesMax} trees already`, "atlas clean");
+}
+
+/** Where other epochs of the run have kept something under this name; each holds at least one ref. */
+function prefixesOfEarlier(git: Git, commonDir: string, refPrefix: string): readonly string[] {
+  const [, run, name] = /^(refs\/atlas\/[^/]+)\/e\d+\/kept\/([^/]+)$/.exec(refPrefix) ?? [];
+  if (run === undefined || name === undefined) return [];
+  const list = ["for-each-ref", "--format=%(refname)", `${run}/*/kept/${name}/*`, `${run}/*/kept/${name}.*/*`];
+  const listed = must(git, list, { cwd: commonDir, env: { GIT_DIR: commonDir } }).toString("utf8");
+  const prefixes = listed.split("\n").flatMap((ref) => /^(.+)\/(?:worktree|index)$/.exec(ref)?.[1] ?? []);
+  return [...new Set(prefixes)];
 }
 
 function createRef(git: Git, fs: FileSystem, order: KeepOrder, ref: string, commit: string): void {

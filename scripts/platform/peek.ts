@@ -3,19 +3,21 @@
  * only for a failing disk. Whatever lies there gives an answer; what cannot be read is named by a code.
  */
 import { join } from "node:path";
-import { applyToHeadline, BLANK, type Headline } from "../core/headline.ts";
+import { applyToHeadline, BLANK } from "../core/headline.ts";
 import { isRunId, type RunId } from "../core/ids.ts";
-import { LINE_BYTES_MAX, LOG_BYTES_MAX, readChain, type Tip } from "../core/line.ts";
+import { LINE_BYTES_MAX, LOG_BYTES_MAX, ORIGIN, readChain, type Tip } from "../core/line.ts";
 import { compareRuns } from "../core/order.ts";
 import type { Owner } from "../core/owner.ts";
 import type { RefusalCode } from "../core/result.ts";
 import { isChangeStage, isWeaveStage } from "../core/stage-names.ts";
 import { type BadFile, entryKind, listFolder, type Read, readBounded, readPrefix } from "./files.ts";
+import { readMarks, unmarked } from "./finished.ts";
 import type { FileSystem } from "./fs.ts";
 import { type ForeignWord, firstObject, foldForeign, isSealed, objectOf } from "./peek-foreign.ts";
+import { readLongLog } from "./peek-long.ts";
 import { progressOf, spokenKind, spokenStage } from "./spoken.ts";
 
-/** What a hook reads of one log; beyond it the stage is "unknown". */
+/** What a hook reads of one log, or of what lies behind its snapshot; beyond it the stage is "unknown". */
 export const HOOK_LOG_BYTES_MAX = 1024 * 1024;
 /** What a hook opens of one place; the rest is a number. */
 export const HOOK_RUNS_MAX = 1000;
@@ -49,22 +51,15 @@ export interface PeekedRun {
   readonly ts: string | null;
   /** False: another user's folder. */
   readonly trusted: boolean;
-  /** Our log and where its chain stands; null where we have none or could not read it whole. */
-  readonly ours: { readonly log: string; readonly tip: Tip } | null;
+  /** Our log, where its chain stands, and from which line on it was read; null where we have none or could not read it. */
+  readonly ours: { readonly log: string; readonly tip: Tip; readonly from: Tip } | null;
 }
 
-/** Ids in `.atlas` without a finished marker, ascending; two `readdir`s, no file opened. */
+/** Ids in `.atlas` without a finished mark, ascending; two `readdir`s, no run's file opened. */
 export function unfinishedIds(fs: FileSystem, atlas: string): readonly RunId[] {
-  const finishedFolder = join(atlas, ".finished");
-  const finished = entryKind(fs, finishedFolder) === "folder" ? listFolder(fs, finishedFolder) : [];
-  const ids: RunId[] = [];
-  // Both lists are sorted, and nearly alike: walked side by side, a finished run costs one comparison.
-  let at = 0;
-  for (const name of listFolder(fs, atlas)) {
-    while (at < finished.length && (finished[at] as string) < name) at += 1;
-    if (finished[at] !== name && isRunId(name)) ids.push(name);
-  }
-  return ids;
+  // In this order: a run that ends in between is opened and seen to be finished.
+  const marks = readMarks(fs, atlas);
+  return unmarked(marks, listFolder(fs, atlas)).filter(isRunId);
 }
 
 /** Runs of `.atlas` that are not finished, newest first, and how many folders were left unopened. */
@@ -123,30 +118,43 @@ export function peekRun(
     if (entryKind(fs, adopted) !== "folder") return { ...base, unreadable: "ledger.linked" };
     const adoptedLog = join(adopted, "log.jsonl");
     const foreign = read.kind === "file" ? foldForeign(textOf(read), null) : null;
-    return peekOwn(fs, { ...base, home: adopted }, adoptedLog, readBounded(fs, adoptedLog, bytesMax), foreign);
+    const ours = readBounded(fs, adoptedLog, bytesMax);
+    return peekOwn(fs, { ...base, home: adopted }, adoptedLog, ours, foreign, bytesMax);
   }
   if (read.kind === "bad") {
     if (read.why !== "too large") return { ...base, unreadable: badFile[read.why] };
-    if (!isBeyondReading(fs, log)) return { ...base, kind: graph ? "weave" : "unknown", stage: "unknown" };
-    // An original whose log nobody reads goes on from its state.json; ours has nothing else.
     const start = readPrefix(fs, log, LINE_BYTES_MAX + 1)?.toString("utf8") ?? "";
-    return isSealed(firstObject(start)) ? { ...base, unreadable: "ledger.too_large" } : peekForeign(fs, base, read, "");
+    if (isSealed(firstObject(start))) return peekOwn(fs, { ...base, home: folder }, log, read, null, bytesMax);
+    // An original whose log nobody reads goes on from its state.json; ours has nothing else.
+    if (isBeyondReading(fs, log)) return peekForeign(fs, base, read, "");
+    return { ...base, kind: graph ? "weave" : "unknown", stage: "unknown" };
   }
   const text = read.kind === "file" ? textOf(read) : "";
   if (read.kind === "file" && isSealed(firstObject(text)))
-    return peekOwn(fs, { ...base, home: folder }, log, read, null);
+    return peekOwn(fs, { ...base, home: folder }, log, read, null, bytesMax);
   return peekForeign(fs, base, read, text);
 }
 
-function peekOwn(fs: FileSystem, base: PeekedRun, log: string, read: Read, foreign: ForeignWord | null): PeekedRun {
+function peekOwn(
+  fs: FileSystem,
+  base: PeekedRun,
+  log: string,
+  read: Read,
+  foreign: ForeignWord | null,
+  bytesMax: number,
+): PeekedRun {
   if (read.kind === "absent") return { ...base, unreadable: "ledger.unreadable" };
-  if (read.kind === "bad") {
-    const isLong = read.why === "too large" && !isBeyondReading(fs, log);
-    return isLong ? { ...base, stage: "unknown" } : { ...base, unreadable: badFile[read.why] };
-  }
+  if (read.kind === "bad" && (read.why !== "too large" || isBeyondReading(fs, log)))
+    return { ...base, unreadable: badFile[read.why] };
+  const standing =
+    read.kind === "file" ? { headline: BLANK, from: ORIGIN, bytes: read.bytes } : readLongLog(fs, log, bytesMax);
+  if (standing === null) return { ...base, stage: "unknown" };
+  const { from } = standing;
   // A look decides nothing; hashing would load a module that costs a hook more than reading the whole log.
-  const chain = readChain<{ readonly type: string }>(read.bytes, null);
-  let headline: Headline = BLANK;
+  const chain = readChain<{ readonly type: string }>(standing.bytes, null, from);
+  // Behind a snapshot a lost race of an earlier writer looks like rot.
+  if (chain.end.at === "broken" && from.seq > 0) return { ...base, stage: "unknown" };
+  let { headline } = standing;
   let unreadable: RefusalCode | null = null;
   try {
     for (const line of chain.lines) headline = applyToHeadline(headline, line);
@@ -177,7 +185,7 @@ function peekOwn(fs: FileSystem, base: PeekedRun, log: string, read: Read, forei
     unreadable,
     graph: base.graph || kind === "weave",
     ts: headline.lastTs,
-    ours: unreadable === null ? { log, tip: chain.tip } : null,
+    ours: unreadable === null ? { log, tip: chain.tip, from } : null,
   };
 }
 

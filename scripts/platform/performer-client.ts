@@ -9,7 +9,7 @@ import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { dirname, parse } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { liveness, type ProcessIdentity } from "../core/owner.ts";
+import { couldLive, liveness, type ProcessIdentity } from "../core/owner.ts";
 import { EnvironmentFailure } from "../core/result.ts";
 import { type CommandGroup, type CommandMark, endMembers, memberFinder } from "./command-members.ts";
 import { removeQuietly } from "./files.ts";
@@ -17,7 +17,7 @@ import type { FileSystem } from "./fs.ts";
 import { type CommandJob, writeJob } from "./performer-job.ts";
 import { firstLine, parseWords } from "./performer-line.ts";
 import { type CommandResult, type CommandTicket, pollResult } from "./performer-result.ts";
-import type { Processes } from "./processes.ts";
+import { livingStart, type Processes } from "./processes.ts";
 
 export interface PreparedPerformer {
   readonly performer: ProcessIdentity;
@@ -98,10 +98,9 @@ export async function preparePerformer(preparation: Preparation): Promise<Prepar
  * take-over) lets a stranger count as gone.
  */
 export function isPerformerAlive(processes: Processes, performer: ProcessIdentity, exclusive = false): boolean {
-  const facts = performer.pid === null ? null : processes.look(performer.pid);
-  const startOfPid = facts === null || facts.dead ? null : facts.start;
+  const startOfPid = livingStart(processes, performer.pid);
   const here = processes.place;
-  if (isSamePlace(performer, here)) return startOfPid !== null && startOfPid === performer.start;
+  if (isSamePlace(performer, here)) return couldLive(performer, startOfPid);
   return liveness({ ...performer, host: "", session: null }, { here, startOfPid, exclusive }) !== "gone";
 }
 

@@ -5,9 +5,9 @@
  * removes it as soon as it has read it. A kill in between leaves it in the run's own folder.
  */
 import { constants } from "node:fs";
-import { dirname, isAbsolute } from "node:path";
+import { isAbsolute } from "node:path";
 import { isWhole } from "./command-ending.ts";
-import { failure, readBounded, removeQuietly, syncFolder } from "./files.ts";
+import { closeQuietly, failure, readBounded, removeQuietly, writeAll } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 
 export interface CommandJob {
@@ -45,22 +45,22 @@ export function isNonce(value: unknown): value is string {
   return typeof value === "string" && nonceShape.test(value);
 }
 
-/** Writes a new job file, mode 0600, content and folder synced. Throws EnvironmentFailure `disk.*`. */
+/**
+ * Writes a new job file, mode 0600. Not synced: whoever reads it is started next, and gone after a power loss.
+ * Throws EnvironmentFailure `disk.*`.
+ */
 export function writeJob(fs: FileSystem, path: string, job: CommandJob): void {
   try {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
     const fd = fs.openSync(path, flags, 0o600);
     try {
-      const bytes = Buffer.from(JSON.stringify(job), "utf8");
-      for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done, bytes.length - done, null);
-      fs.fsyncSync(fd);
+      writeAll(fs, fd, Buffer.from(JSON.stringify(job), "utf8"));
     } catch (error) {
       removeQuietly(fs, path);
       throw error;
     } finally {
-      fs.closeSync(fd);
+      closeQuietly(fs, fd);
     }
-    syncFolder(fs, dirname(path));
   } catch (error) {
     throw failure(error, path);
   }

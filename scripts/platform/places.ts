@@ -4,7 +4,7 @@
  * folder the host works in, not to what a shell happened to export.
  */
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { entryKind, readBounded } from "./files.ts";
+import { entryKind, errno, failure, readBounded } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 
 /** How far up a folder is searched, in parents. */
@@ -74,15 +74,18 @@ export function placesAt(fs: FileSystem, roots: readonly string[], uid: number |
     const atlas = join(root, ".atlas");
     try {
       const stat = fs.lstatSync(atlas);
-      const key = `${stat.dev}:${stat.ino}`;
+      // By identity, not by letters: a path of another case is the same folder there. Windows' inode numbers can be
+      // too long for a number; the time of birth tells two apart that look alike.
+      const key = `${stat.dev}:${stat.ino}:${stat.birthtimeMs}`;
       if (seen.has(key)) continue;
       seen.add(key);
       if (stat.isSymbolicLink()) places.push({ root, atlas, trusted: false, why: "a link" });
       else if (!stat.isDirectory()) places.push({ root, atlas, trusted: false, why: "not a folder" });
       else if (uid !== null && stat.uid !== uid) places.push({ root, atlas, trusted: false, why: "another user's" });
       else places.push({ root, atlas, trusted: true });
-    } catch {
-      // Absent, or a parent we may not enter: no place.
+    } catch (error) {
+      // Absent, or a parent we may not enter: no place. A failing disk is never "nothing there".
+      if (errno(error) === "EIO") throw failure(error, atlas);
     }
   }
   return places;
@@ -172,7 +175,8 @@ function textOf(fs: FileSystem, path: string, bytesMax: number): string | null {
 function realPath(fs: FileSystem, path: string): string | null {
   try {
     return isAbsolute(path) ? fs.realpathSync(path) : null;
-  } catch {
+  } catch (error) {
+    if (errno(error) === "EIO") throw failure(error, path);
     return null;
   }
 }

@@ -1,43 +1,29 @@
 /** Process identity: which machine, boot and namespace this is, who started us, who is still alive. */
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import type { ProcessIdentity } from "../core/owner.ts";
+import { type Processes, type ProcessFacts, untold } from "./process-facts.ts";
+import { processesElsewhere } from "./processes-elsewhere.ts";
+import { shortSha256 } from "./short-hash.ts";
 
-export interface ProcessFacts {
-  readonly pid: number;
-  readonly parent: number;
-  readonly start: string;
-  /** Base name of the program. */
-  readonly name: string;
-  readonly argv: readonly string[];
-  readonly dead: boolean;
-}
-
-export interface Processes {
-  /** Facts about a pid; null when there is no such process. A zombie is `dead`. */
-  look(pid: number): ProcessFacts | null;
-  /** Machine, boot, namespace and uid of this process; pid and start are null. */
-  readonly place: ProcessIdentity;
-}
+export type { Processes, ProcessFacts } from "./process-facts.ts";
 
 export function systemProcesses(): Processes {
-  const linux = process.platform === "linux";
+  if (process.platform !== "linux") return processesElsewhere(process.platform);
   let place: ProcessIdentity | null = null;
   return {
-    look: linux ? lookInProc : lookWithPs,
+    look: lookInProc,
     get place() {
-      place ??= linux ? linuxPlace() : otherPlace();
+      place ??= linuxPlace();
       return place;
     },
   };
 }
 
-/** The pid's identity as an owner would record it, or null when it is gone. */
+/** The pid's identity as an owner would record it, or null when it is gone or not told. */
 export function identityOf(processes: Processes, pid: number): ProcessIdentity | null {
   const facts = processes.look(pid);
-  return facts === null || facts.dead ? null : { ...processes.place, pid, start: facts.start };
+  return facts === null || facts.dead || facts.start === "" ? null : { ...processes.place, pid, start: facts.start };
 }
 
 const shells = new Set(["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox", "pwsh", "powershell", "cmd"]);
@@ -70,7 +56,7 @@ export function hostProcess(processes: Processes, self: number, claimedPid: stri
   let pid = processes.look(self)?.parent ?? 0;
   for (let depth = 0; depth < ancestorsMax && pid > 1; depth += 1) {
     const facts = processes.look(pid);
-    if (facts === null) break;
+    if (facts === null || facts.start === "") break;
     if (facts.pid === claimed) return facts;
     if (nearest === null && !isWrapper(facts)) nearest = facts;
     if (nearest !== null && claimed === null) return nearest;
@@ -111,47 +97,16 @@ function lookInProc(pid: number): ProcessFacts | null {
       argv,
       dead: state === "Z" || state === "X" || state === "x",
     };
-  } catch {
-    return null;
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    return code === "ENOENT" || code === "ESRCH" ? null : untold(pid);
   }
 }
 
-/** macOS and the BSDs; the start time has whole seconds there. */
-function lookWithPs(pid: number): ProcessFacts | null {
-  if (process.platform === "win32") return lookOnWindows(pid);
-  const done = spawnSync("ps", ["-o", "ppid=,stat=,lstart=,command=", "-p", String(pid)], {
-    encoding: "utf8",
-    timeout: 2000,
-    env: { PATH: "/bin:/usr/bin", LC_ALL: "C" },
-  });
-  return done.status === 0 ? parsePs(pid, done.stdout) : null;
-}
-
-/** `ppid stat Www Mmm dd hh:mm:ss yyyy command…` */
-export function parsePs(pid: number, text: string): ProcessFacts | null {
-  const match = /^\s*(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]+\s+\d{4})\s+(.*)$/m.exec(text);
-  if (match === null) return null;
-  const argv = (match[4] ?? "").trim().split(/\s+/);
-  return {
-    pid,
-    parent: Number(match[1]),
-    start: (match[3] ?? "").replace(/\s+/g, " "),
-    name: basename(argv[0] ?? ""),
-    argv,
-    dead: (match[2] ?? "").startsWith("Z"),
-  };
-}
-
-function lookOnWindows(pid: number): ProcessFacts | null {
-  const query = `Get-CimInstance Win32_Process -Filter "ProcessId=${pid}" | ForEach-Object { "$($_.ParentProcessId)|$($_.CreationDate.Ticks)|$($_.Name)|$($_.CommandLine)" }`;
-  const done = spawnSync("powershell", ["-NoProfile", "-NonInteractive", "-Command", query], {
-    encoding: "utf8",
-    timeout: 8000,
-    windowsHide: true,
-  });
-  const [parent, start, name, ...rest] = (done.stdout ?? "").trim().split("|");
-  if (done.status !== 0 || parent === undefined || start === undefined || name === undefined) return null;
-  return { pid, parent: Number(parent), start, name, argv: rest.join("|").split(/\s+/), dead: false };
+/** Start time of the process that has `pid`; null: there is none, or a zombie. Empty: not told. */
+export function livingStart(processes: Processes, pid: number | null): string | null {
+  const facts = pid === null ? null : processes.look(pid);
+  return facts === null || facts.dead ? null : facts.start;
 }
 
 function linuxPlace(): ProcessIdentity {
@@ -159,23 +114,6 @@ function linuxPlace(): ProcessIdentity {
     machine: hashed(firstText(["/etc/machine-id", "/var/lib/dbus/machine-id"])),
     boot: firstText(["/proc/sys/kernel/random/boot_id"]),
     namespace: attempt(() => readlinkSync("/proc/self/ns/pid")),
-    uid: process.getuid?.() ?? null,
-    pid: null,
-    start: null,
-  };
-}
-
-function otherPlace(): ProcessIdentity {
-  const mac = process.platform === "darwin";
-  const ask = (name: string): string | null => {
-    const done = spawnSync("/usr/sbin/sysctl", ["-n", name], { encoding: "utf8", timeout: 2000 });
-    const text = (done.stdout ?? "").trim();
-    return done.status === 0 && text !== "" ? text : null;
-  };
-  return {
-    machine: mac ? hashed(ask("kern.uuid")) : null,
-    boot: mac ? ask("kern.bootsessionuuid") : null,
-    namespace: null,
     uid: process.getuid?.() ?? null,
     pid: null,
     start: null,
@@ -191,7 +129,7 @@ function firstText(paths: readonly string[]): string | null {
 }
 
 function hashed(text: string | null): string | null {
-  return text === null ? null : createHash("sha256").update(text).digest("hex");
+  return text === null ? null : shortSha256(text);
 }
 
 function attempt<T>(read: () => T): T | null {

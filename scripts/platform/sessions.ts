@@ -14,6 +14,7 @@ export const SESSION_RECORD_BYTES_MAX = 4096;
 const runsMax = 16;
 const placesMax = 8;
 const typedMax = 8;
+const chosenMax = 4;
 const pathCharsMax = 1024;
 
 export interface SeenRun {
@@ -26,6 +27,24 @@ export interface TypedAnswer {
   readonly nonce: string;
   readonly choice: string;
 }
+
+/** An option the human chose in the host's own question. */
+export interface ChosenAnswer extends TypedAnswer {
+  /** sha-256 of what the host showed: question, options, what they mean. */
+  readonly asked: string;
+  /** The host's process: one that an agent started may go on with the same session. */
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** A turn's end that was not let pass. */
+export interface Nudge {
+  readonly run: RunId;
+  /** The run's last line then. */
+  readonly seq: number;
+}
+
+export type Channel = "start" | "prompt";
 
 export interface SessionRecord {
   readonly host: string;
@@ -40,10 +59,18 @@ export interface SessionRecord {
   /** Unfinished runs this session has seen, oldest first: one that vanishes is named. */
   readonly runs: readonly SeenRun[];
   readonly compactions: number;
+  /** With which event the last pointer that names a command went out. */
+  readonly told?: Channel;
+  /** The one after which a command followed: it reached the model. */
+  readonly heard?: Channel;
   /** The pointer is still to be said, with the next prompt. */
   readonly owed: boolean;
   /** Answers the human typed into this session's prompts, oldest first; a repository cannot forge them. */
   readonly typed: readonly TypedAnswer[];
+  /** Options the human chose in this session's questions, oldest first. */
+  readonly chosen: readonly ChosenAnswer[];
+  /** The last turn's end that was held up; null: none yet. */
+  readonly nudged: Nudge | null;
   readonly ended: boolean;
 }
 
@@ -157,8 +184,8 @@ function bounded(record: SessionRecord): string | null {
   let runs = record.runs.slice(-runsMax);
   let places = record.places.filter((place) => place.length <= pathCharsMax).slice(-placesMax);
   for (;;) {
-    const typed = record.typed.slice(-typedMax);
-    const text = `${JSON.stringify({ v: 1, ...record, runs, places, typed })}\n`;
+    const [typed, chosen] = [record.typed.slice(-typedMax), record.chosen.slice(-chosenMax)];
+    const text = `${JSON.stringify({ v: 1, ...record, runs, places, typed, chosen })}\n`;
     if (Buffer.byteLength(text) <= SESSION_RECORD_BYTES_MAX) return text;
     if (runs.length > 0) runs = runs.slice(1);
     else if (places.length > 0) places = places.slice(1);
@@ -170,7 +197,7 @@ function soundRecord(value: unknown): SessionRecord | null {
   if (typeof value !== "object" || value === null) return null;
   const raw = value as Record<string, unknown>;
   if (raw.v !== 1 || typeof raw.host !== "string" || !isSessionId(raw.session)) return null;
-  if (raw.pid !== null && !(Number.isSafeInteger(raw.pid) && (raw.pid as number) > 0)) return null;
+  if (raw.pid !== null && !isPid(raw.pid)) return null;
   if (raw.start !== null && typeof raw.start !== "string") return null;
   if (!isPath(raw.cwd) || !Array.isArray(raw.places) || !Array.isArray(raw.runs)) return null;
   if (!Number.isSafeInteger(raw.compactions) || typeof raw.owed !== "boolean" || typeof raw.ended !== "boolean") {
@@ -179,14 +206,18 @@ function soundRecord(value: unknown): SessionRecord | null {
   return {
     host: raw.host,
     session: raw.session,
-    pid: raw.pid as number | null,
+    pid: raw.pid,
     start: raw.start as string | null,
     cwd: raw.cwd,
     places: raw.places.filter(isPath).slice(-placesMax),
     runs: raw.runs.filter(isSeenRun).slice(-runsMax),
     compactions: raw.compactions as number,
+    ...(isChannel(raw.told) ? { told: raw.told } : {}),
+    ...(isChannel(raw.heard) ? { heard: raw.heard } : {}),
     owed: raw.owed,
     typed: Array.isArray(raw.typed) ? raw.typed.filter(isTypedAnswer).slice(-typedMax) : [],
+    chosen: Array.isArray(raw.chosen) ? raw.chosen.filter(isChosenAnswer).slice(-chosenMax) : [],
+    nudged: isNudge(raw.nudged) ? raw.nudged : null,
     ended: raw.ended,
   };
 }
@@ -206,6 +237,25 @@ function isTypedAnswer(value: unknown): value is TypedAnswer {
     typeof choice === "string" &&
     /^[a-z][a-z0-9:-]{0,31}$/.test(choice)
   );
+}
+
+export function isChosenAnswer(value: unknown): value is ChosenAnswer {
+  if (!isTypedAnswer(value)) return false;
+  const { asked, pid, start } = value as Partial<ChosenAnswer>;
+  return typeof asked === "string" && /^[0-9a-f]{64}$/.test(asked) && isPid(pid) && typeof start === "string";
+}
+
+function isPid(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+function isNudge(value: unknown): value is Nudge {
+  const nudge = value as Partial<Nudge> | null;
+  return typeof nudge === "object" && nudge !== null && isRunId(nudge.run) && Number.isSafeInteger(nudge.seq);
+}
+
+function isChannel(value: unknown): value is Channel {
+  return value === "start" || value === "prompt";
 }
 
 function isPath(value: unknown): value is string {

@@ -9,18 +9,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { EnvironmentFailure } from "../core/result.ts";
-import { sealTree, syncObjects } from "./borrowed.ts";
-import {
-  entryKind,
-  errno,
-  failure,
-  listFolder,
-  makeFolder,
-  readBounded,
-  removeQuietly,
-  replaceFile,
-  syncFolder,
-} from "./files.ts";
+import { sealTree } from "./borrowed.ts";
+import { entryKind, errno, failure, listFolder, makeFolder, readBounded, removeQuietly, replaceFile } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 import { type Git, type GitDone, type GitOptions, lineOrNull, must } from "./git.ts";
 import { sha256 } from "./hash.ts";
@@ -43,7 +33,7 @@ export interface Snapshots {
   readonly gitDir: string;
   /** The tree id of what lies in `workTree` (a working tree's root). Renewing costs one lstat a file. */
   take(workTree: string, options?: TakeOptions): Snapshot;
-  /** As `take`, into another object store and without the stat cache: every object is there afterwards, synced. */
+  /** As `take`, into another object store and without the stat cache. Its folders are not synced: the commit's are. */
   takeInto(objects: string, workTree: string, options?: TakeOptions): Snapshot;
   /** Writes the tree's files byte-exactly into `folder`; other files there stay. Not synced. */
   materialise(tree: string, folder: string): void;
@@ -128,7 +118,6 @@ export function openSnapshots(git: Git, fs: FileSystem, runDir: string, commonDi
     takeInto(objects, workTree, options) {
       return withIndexFile((file) => {
         const snapshot = rawTree(git, { ...place(workTree, file, options), objects });
-        syncObjects(fs, objects);
         return snapshot;
       });
     },
@@ -184,7 +173,6 @@ function prepare(git: Git, fs: FileSystem, gitDir: string, commonDir: string | n
     removeQuietly(fs, join(gitDir, "config"));
     removeQuietly(fs, join(gitDir, "config.lock"));
     must(git, [...args, gitDir], { cwd: gitDir });
-    syncFolder(fs, gitDir);
   }
   for (const name of ["info", "objects", "objects/info"]) makeFolder(fs, join(gitDir, name));
   keepContent(fs, join(gitDir, "info", "attributes"), rawAttributes);

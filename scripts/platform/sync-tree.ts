@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { entryKind, failure, listFolder, syncFolder } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
 
-/** Makes a copied folder durable: every file's content, then every folder's entries. Links are entries only. */
+/** Makes a folder durable: every file's content, then every folder's entries. Links are entries only. */
 export function syncTree(fs: FileSystem, folder: string): void {
   for (const name of listFolder(fs, folder)) {
     const path = join(folder, name);
@@ -14,7 +14,8 @@ export function syncTree(fs: FileSystem, folder: string): void {
   syncFolder(fs, folder);
 }
 
-function syncContent(fs: FileSystem, path: string): void {
+/** Makes a file's content durable; its name is its folder's. */
+export function syncContent(fs: FileSystem, path: string): void {
   try {
     const fd = fs.openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     try {

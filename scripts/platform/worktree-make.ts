@@ -4,7 +4,8 @@
  * What a failure leaves behind: a half-made tree under `<parent>/.making/<name>`, registered with git; the next
  * call discards it. The final path appears by one rename, whole. A tree that stands at the final path is never
  * overwritten: it is accepted when it holds nothing but the wanted files, and refused otherwise.
- * The files are not synced: they can be made again from the tree id, and a power loss is found by comparing.
+ * Its files are not synced: they can be made again from the tree id, and whoever takes the run over after a power loss
+ * compares (`engine/torn-tree.ts`). What makes it a tree of git's is durable before it has its name.
  */
 import { basename, dirname, join } from "node:path";
 import { ok, type Result, refuse } from "../core/result.ts";
@@ -27,6 +28,7 @@ import type { FileSystem } from "./fs.ts";
 import { type Git, gitFailure, lineOrNull, must, mustLine } from "./git.ts";
 import { writeEmptyTree } from "./repository.ts";
 import { isObjectId, type Snapshots } from "./snapshot.ts";
+import { syncContent, syncTree } from "./sync-tree.ts";
 import { entryOf, halfMadeReason, inspectTree, type TreeAt } from "./worktree.ts";
 
 export interface TreeOrder extends TreeAt {
@@ -91,6 +93,7 @@ export function makeTree(git: Git, fs: FileSystem, snapshots: Snapshots, order: 
   must(git, add, { cwd: order.commonDir, env: { GIT_DIR: order.commonDir } });
   const adminDir = mustLine(git, ["rev-parse", "--path-format=absolute", "--git-dir"], { cwd: making.path });
   fill(git, fs, snapshots, making.path, adminDir, tree);
+  settleEntry(fs, making.path, adminDir, order.commonDir);
   place(fs, making.path, order.path, adminDir);
   return ok({ head, tree });
 }
@@ -113,7 +116,6 @@ export function moveTree(git: Git, fs: FileSystem, from: TreeAt, to: string): Re
   if (there.is !== "absent") return refuse("tree.occupied", `${to} exists already`, "atlas doctor");
   makeFolder(fs, dirname(to));
   place(fs, from.path, to, here.entry.adminDir);
-  syncFolder(fs, dirname(from.path));
   return ok(null);
 }
 
@@ -184,6 +186,8 @@ function accept(
     fill(git, fs, snapshots, order.path, adminDir, tree);
   }
   removeQuietly(fs, join(adminDir, "locked"));
+  // Whoever renamed it may have been killed before this.
+  syncName(fs, order.path);
   return ok({ head, tree });
 }
 
@@ -198,6 +202,15 @@ function fill(git: Git, fs: FileSystem, snapshots: Snapshots, path: string, admi
   snapshots.materialise(tree, path);
 }
 
+/** Before the tree has its name: a folder there that git does not know would be taken for somebody else's. */
+function settleEntry(fs: FileSystem, path: string, adminDir: string, commonDir: string): void {
+  syncContent(fs, join(path, ".git"));
+  syncFolder(fs, path);
+  syncTree(fs, adminDir);
+  syncFolder(fs, dirname(adminDir));
+  syncFolder(fs, commonDir);
+}
+
 function place(fs: FileSystem, from: string, to: string, adminDir: string): void {
   try {
     if (entryKind(fs, to) === "folder") fs.rmdirSync(to);
@@ -207,7 +220,13 @@ function place(fs: FileSystem, from: string, to: string, adminDir: string): void
   }
   register(fs, to, adminDir);
   if (basename(dirname(from)) === ".making") removeEmpty(fs, dirname(from));
-  syncFolder(fs, dirname(to));
+  syncName(fs, to);
+}
+
+/** Of the first tree, the folder of trees is as young as the tree. */
+function syncName(fs: FileSystem, path: string): void {
+  syncFolder(fs, dirname(path));
+  syncFolder(fs, dirname(dirname(path)));
 }
 
 /** Tree and entry name each other, by absolute paths. */

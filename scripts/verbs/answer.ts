@@ -7,6 +7,7 @@ import { gradeOfAnswer } from "../engine/human.ts";
 import type { Loaded } from "../engine/ledger.ts";
 import { checkClaim } from "../engine/owning.ts";
 import { proceed } from "../engine/proceed.ts";
+import { shownGate } from "../engine/questions.ts";
 import { refuseTreeInUse, treeHolder } from "../engine/tree-holder.ts";
 import type { AnswerCommand } from "../kinds/change/decide-answer.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
@@ -60,11 +61,12 @@ function answerCommand(
   const { open } = loaded.state.gates;
   // The opening the words are weighed for is the one that is answered: another one may stand when the line is written.
   const meant = given.text("nonce") ?? (open?.gate === gate ? open.nonce : null);
+  const shown = open !== null && open.nonce === meant ? shownGate(open, loaded.state) : null;
   const command: AnswerCommand = {
     do: "answer",
     gate,
     choice,
-    grade: gradeOfAnswer(engine, loaded.folder, meant ?? "", choice),
+    grade: gradeOfAnswer(engine, loaded.folder, meant ?? "", choice, shown),
     ...(meant === null ? {} : { nonce: meant }),
   };
   if (gate === "pre-code" && choice === "approve" && !loaded.state.isolated) {

@@ -31,6 +31,7 @@ export function sayInstruction(next: Instruction): string {
         `do: ask the human at gate ${next.gate}`,
         `question: ${next.question}`,
         `options: ${next.options.join(" | ")}`,
+        ...next.options.map((option, at) => `- ${option}: ${next.meanings[at]}`),
         `recipe: ${next.recipe}`,
         `show the human first: ${next.packet}`,
         `then: ${next.then}`,
@@ -53,11 +54,12 @@ export function sayInstruction(next: Instruction): string {
 export function sayRun(run: RunView): string {
   const { id, kind, origin, stage, progress, refine_passes: refine, owner, why } = run;
   const counted = progress.total === null ? "" : ` done=${progress.done}/${progress.total}`;
+  const gas = run.gas === undefined ? "" : ` gas=${run.gas.spent}/${run.gas.spent + run.gas.left}`;
   const holder = owner === null ? "none" : owner.standing;
   const losses = run.losses.length === 0 ? "" : `\n  lost: ${run.losses.join(", ")}`;
   const graph =
     run.graph === undefined
       ? ""
       : `\n  graph: gas=${run.graph.gas} ready=${run.graph.ready.length} wave=${run.graph.wave.join(" ")}`;
-  return `${id} kind=${kind} origin=${origin} stage=${stage} refine=${refine}/2${counted} owner=${holder} (${why})${graph}${losses}`;
+  return `${id} kind=${kind} origin=${origin} stage=${stage} refine=${refine}/2${counted}${gas} owner=${holder} (${why})${graph}${losses}`;
 }

@@ -8,6 +8,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, 
 import { join } from "node:path";
 import { cliEnvironment } from "../support/run-cli.ts";
 import type { Plugin, World } from "../support/scripted-run.ts";
+import { endProcesses } from "./processes.ts";
 
 export interface CrashWorld extends World {
   /** Holds the world and what is kept of it. */
@@ -34,6 +35,7 @@ export function crashWorld(plugin: Plugin, base: string): CrashWorld {
     GIT_CONFIG_GLOBAL: join(folder, "gitconfig"),
     GIT_CONFIG_NOSYSTEM: "1",
     TZ: "UTC",
+    CLAUDE_ENV_FILE: join(folder, "home", "shell-variables"),
   };
   return { plugin, base, folder, project: join(folder, "project"), env };
 }
@@ -65,6 +67,7 @@ export function keepWorld(world: CrashWorld, name: string): void {
 }
 
 export function restoreWorld(world: CrashWorld, name: string): void {
+  endProcesses(world);
   copy(join(world.base, name), world.folder);
 }
 

@@ -1,6 +1,6 @@
 /**
  * npm run crash: every command that writes is SIGKILLed at every one of its calls, and every run is driven to its end
- * afterwards. `-- --step N` tries every N-th point, `--only TEXT` the rows whose title holds it, `--workers N`.
+ * afterwards. `-- --step N` tries every N-th point, `--only TEXT` (any number of times) the rows whose title holds it, `--workers N`.
  */
 import { fork } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -18,7 +18,7 @@ import { requirePtrace } from "./strace.ts";
 const { values } = parseArgs({
   options: {
     step: { type: "string", default: "1" },
-    only: { type: "string", default: "" },
+    only: { type: "string", multiple: true, default: [""] },
     workers: { type: "string", default: "2" },
   },
 });
@@ -40,10 +40,17 @@ async function main(): Promise<number> {
         })),
       ),
     )
-    .filter((job) => titleOf(job).includes(values.only));
+    .filter((job) => values.only.some((text) => titleOf(job).includes(text)));
   console.log(`seed ${seed} (ATLAS_SEED); every ${step === 1 ? "" : `${step}th `}point of ${jobs.length} rows`);
   const plugin = await builtPlugin();
   const folder = keptFolder("atlas-crash-");
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      folder.remove();
+      plugin.remove();
+      process.exit(130);
+    });
+  }
   const begun = performance.now();
   let tried = 0;
   let faults = 0;

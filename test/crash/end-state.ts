@@ -1,6 +1,6 @@
 /** What a run came to, in what must not depend on where somebody was killed. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { clean } from "../../scripts/engine/clean.ts";
 import { loadRun } from "../../scripts/engine/ledger.ts";
 import type { ChangeState } from "../../scripts/kinds/change/state.ts";
@@ -8,7 +8,7 @@ import { realFileSystem } from "../../scripts/platform/fs.ts";
 import { sha256 } from "../../scripts/platform/hash.ts";
 import { folderOf, ownEngine } from "../support/own-engine.ts";
 import type { LoggedEvent } from "../support/scripted-run.ts";
-import { halfFile } from "./agents-work.ts";
+import { halfFile, worksFile } from "./agents-work.ts";
 import { type CrashWorld, contentOf, gitOf } from "./crash-world.ts";
 import { leftoverProcesses } from "./processes.ts";
 import { type ReadRun, readRuns } from "./read-runs.ts";
@@ -30,6 +30,8 @@ export interface EndState {
   readonly user: string;
   /** How often the frozen command ran. */
   readonly commandRuns: number;
+  /** The slots agents worked for, once for each time. */
+  readonly works: readonly string[];
   /** Refs under which working trees are kept. */
   readonly kept: readonly string[];
   /** Places (kept refs, trees that stand) that hold an agent's half work: it is never lost. */
@@ -37,10 +39,13 @@ export interface EndState {
   /** Trees git still has registered, besides the user's own. */
   readonly worktrees: number;
   readonly leftovers: readonly string[];
+  /** What lies in our folders, with ids, numbers and times made the same. */
+  readonly places: readonly string[];
 }
 
 /** Cleans, then looks. No other process of ours writes in this world: the caller knows, the machine may not. */
 export function endStateOf(world: CrashWorld): EndState {
+  const processes = leftoverProcesses(world);
   const before = process.env.TMPDIR;
   process.env.TMPDIR = join(world.folder, "tmp");
   const cleaned = clean(ownEngine(world), { dryRun: false, dropKept: null }, () => false);
@@ -51,7 +56,7 @@ export function endStateOf(world: CrashWorld): EndState {
   const kept = refs.filter((ref) => /^refs\/atlas\/[^/]+\/e\d+\/kept\//.test(ref));
   const trees = gitOf(world, "worktree", "list", "--porcelain").match(/^worktree .+$/gm) ?? [];
   const own = trees.map((line) => line.slice("worktree ".length)).filter((path) => path !== world.project);
-  const marks = join(world.folder, "home", "ran");
+  const marksIn = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8") : "");
   return {
     runs: readRuns(world).map(endOf),
     user: [
@@ -60,7 +65,8 @@ export function endStateOf(world: CrashWorld): EndState {
       gitOf(world, "branch", "--list"),
       gitOf(world, "status", "--porcelain"),
     ].join("\n"),
-    commandRuns: existsSync(marks) ? readFileSync(marks).length : 0,
+    commandRuns: marksIn(join(world.folder, "home", "ran")).length,
+    works: marksIn(worksFile(world)).split("\n").sort().slice(1),
     kept,
     halfWorks:
       kept.filter((ref) => gitOf(world, "ls-tree", "-r", "--name-only", ref).includes(halfFile)).length +
@@ -69,8 +75,9 @@ export function endStateOf(world: CrashWorld): EndState {
     leftovers: [
       ...leftoverFiles(world),
       ...refs.filter((ref) => ref !== "refs/heads/main" && !kept.includes(ref)),
-      ...leftoverProcesses(world),
+      ...processes,
     ],
+    places: placesOf(world),
   };
 }
 
@@ -146,6 +153,18 @@ function doubledIn(events: readonly LoggedEvent[]): readonly string[] {
   return doubled;
 }
 
+/** Git's objects are named by what they hold, and which of them a store has packed is git's affair. */
+function placesOf(world: CrashWorld): readonly string[] {
+  const roots = [join(world.project, ".atlas"), join(world.folder, "state"), join(world.folder, "home")];
+  const paths = roots.flatMap((root) =>
+    existsSync(root)
+      ? readdirSync(root, { recursive: true, encoding: "utf8" }).map((path) => `${basename(root)}/${path}`)
+      : [],
+  );
+  const same = paths.map((path) => path.replace(/[0-9a-f]{6,}/g, "*").replace(/\d+/g, "#"));
+  return [...new Set(same.filter((path) => !/\/git\/objects\/|\/worktree\//.test(path)))].sort();
+}
+
 const leftoverName = /^\.tmp-|^\.new-|^taking-|\.lock$|\.job\.json$|^tmp_|\.json\.\d+-/;
 
 function leftoverFiles(world: CrashWorld): readonly string[] {
@@ -168,11 +187,14 @@ export interface Allowed {
   readonly wastedMax: number;
   /** Runs of the command more than the uninterrupted run's: its performer was killed. */
   readonly extraCommandRuns: number;
+  /** The hook that hears the human was killed: he typed what he had chosen, and where relaying suffices he did not. */
+  readonly isWordLost?: boolean;
 }
 
 /** Where an end differs from the uninterrupted one by more than is allowed; empty: it does not. */
 export function differences(whole: EndState, end: EndState, allowed: Allowed): readonly string[] {
-  const found = [...end.leftovers.map((what) => `left behind: ${what}`)];
+  const unknown = end.places.filter((path) => !whole.places.includes(path));
+  const found = [...end.leftovers, ...unknown].map((what) => `left behind: ${what}`);
   const differs = (what: string, a: unknown, b: unknown): void => {
     if (JSON.stringify(a) !== JSON.stringify(b)) {
       found.push(`${what}: ${JSON.stringify(b)} where ${JSON.stringify(a)} was to be`);
@@ -180,8 +202,7 @@ export function differences(whole: EndState, end: EndState, allowed: Allowed): r
   };
   differs("runs", whole.runs.length, end.runs.length);
   differs("the user's own files", whole.user, end.user);
-  // A later owner keeps under its own epoch what an earlier one kept and could not say: twice is not lost.
-  if (end.halfWorks < whole.halfWorks) differs("half works", whole.halfWorks, end.halfWorks);
+  differs("half works", whole.halfWorks, end.halfWorks);
   if (end.kept.length > whole.kept.length + allowed.wastedMax) found.push(`kept: ${end.kept.join()}`);
   // What is kept under a ref besides may let the cleaning take one more tree.
   if (end.kept.length === whole.kept.length) differs("worktrees", whole.worktrees, end.worktrees);
@@ -189,7 +210,10 @@ export function differences(whole: EndState, end: EndState, allowed: Allowed): r
   for (const [at, run] of end.runs.entries()) {
     const before = whole.runs[at];
     if (before === undefined) continue;
-    for (const field of Object.keys(before.same)) differs(`run ${at} ${field}`, before.same[field], run.same[field]);
+    for (const field of Object.keys(before.same)) {
+      const of = field === "answers" && allowed.isWordLost === true ? asUnheard : (value: unknown) => value;
+      differs(`run ${at} ${field}`, of(before.same[field]), of(run.same[field]));
+    }
     found.push(...run.doubled.map((what) => `run ${at} twice: ${what}`));
     if (run.gasSpent > run.gasGranted) found.push(`run ${at}: ${run.gasSpent} leases on ${run.gasGranted} gas`);
     // A kill is nobody's bad work: it must not count as an attempt.
@@ -198,7 +222,15 @@ export function differences(whole: EndState, end: EndState, allowed: Allowed): r
     const lost = run.wasted.filter((what) => !what.endsWith(" moot"));
     if (lost.length > allowed.wastedMax) found.push(`run ${at}: leases for nothing: ${lost.join()}`);
   }
+  const idle = whole.works.filter((slot) => !end.works.includes(slot));
+  if (idle.length > 0) found.push(`nobody worked for ${idle.join()}`);
+  const extraWorks = end.works.length - whole.works.length;
+  if (extraWorks < 0 || extraWorks > allowed.wastedMax) found.push(`agents worked for ${end.works.join()}`);
   const extraRuns = end.commandRuns - whole.commandRuns;
   if (extraRuns < 0 || extraRuns > allowed.extraCommandRuns) found.push(`the command ran ${end.commandRuns} times`);
   return found;
+}
+
+function asUnheard(answers: unknown): unknown {
+  return JSON.stringify(answers).replace("clarify text typed", "clarify text relayed").replaceAll(' host"', ' typed"');
 }

@@ -4,7 +4,7 @@ import { type HostProcess, startHost } from "../support/host-process.ts";
 import { cliEnvironment } from "../support/run-cli.ts";
 import type { Env } from "../support/scripted-run.ts";
 import type { CrashWorld } from "./crash-world.ts";
-import type { Victim } from "./scenarios.ts";
+import type { Victim } from "./scenario.ts";
 
 export interface Ended {
   readonly killed: boolean;

@@ -11,14 +11,10 @@ export type Point =
 
 export type Weapon = Point["weapon"];
 
-const manyGitCalls = ["start", "submit plan", "submit coder", "resume"];
-
-/** Git's calls where a command makes many, the performer where there is one. */
+/** Own calls of everything, git's of every command, the performer where there is one. A hook calls no git. */
 export function weaponsOf(scenario: string): readonly Weapon[] {
-  const weapons: Weapon[] = ["own call"];
-  if (manyGitCalls.includes(scenario)) weapons.push("git call");
-  if (scenario === "verify") weapons.push("performer");
-  return weapons;
+  if (scenario.startsWith("hook ")) return ["own call"];
+  return scenario === "verify" ? ["own call", "git call", "performer"] : ["own call", "git call"];
 }
 
 export interface Blow {

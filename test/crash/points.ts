@@ -1,6 +1,7 @@
-/** Where a site is killed: everywhere, every n-th place, or at places a seed chose. */
-import { nameOf, type Point, type Weapon } from "./point.ts";
+/** Where something is killed: everywhere, at every n-th place, or where a seed chose. */
+import type { Point, Weapon } from "./point.ts";
 import type { Site } from "./site.ts";
+import type { OwnCall } from "./strace.ts";
 
 /** Points of one kind in a row: the row ends where the command is over before the point. */
 export interface Row {
@@ -37,14 +38,8 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Up to `count` different points: a row first, then a place in it, because rare calls change more than common ones. */
-export function chosenPoints(rows: readonly Row[], count: number, random: () => number): readonly Point[] {
-  const chosen = new Map<string, Point>();
-  for (let draw = 0; draw < 10 * count && chosen.size < count; draw += 1) {
-    const row = rows[Math.floor(random() * rows.length)];
-    if (row === undefined) break;
-    const point = row.at(1 + Math.floor(random() * Math.max(1, row.length)));
-    chosen.set(nameOf(point), point);
-  }
-  return [...chosen.values()];
+/** A kind of call first, then one of that kind, because rare calls change more than common ones. */
+export function chosenCall(calls: ReadonlyMap<string, number>, random: () => number): OwnCall {
+  const [call, count] = [...calls][Math.floor(random() * calls.size)] as [string, number];
+  return { call, at: 1 + Math.floor(random() * count) };
 }

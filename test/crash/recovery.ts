@@ -1,8 +1,9 @@
 /** What a user, or the model, does after something was killed: resume, and follow what is printed to the end. */
 import { type Script, type Session, scripted, type Told } from "../support/scripted-run.ts";
+import { markingAgents } from "./agents-work.ts";
 import type { CrashWorld } from "./crash-world.ts";
 import { acceptedOf, lostLines, type ReadRun, readRuns } from "./read-runs.ts";
-import type { Scenario, Victim } from "./scenarios.ts";
+import type { Scenario, Victim } from "./scenario.ts";
 
 /** Everything that was accepted once must stand after every single command. Throws what is wrong. */
 function watched(world: CrashWorld, session: Session): Session {
@@ -38,16 +39,24 @@ export interface Recovery {
   readonly victim: Victim;
   /** Another host than the one the run was left by. */
   readonly isNewHost: boolean;
+  /** Asked after each of the first commands: whether from a world as it is now a run was driven to its end before. */
+  readonly isKnown: (after: string) => boolean;
 }
 
-/** Drives every run of the world to its end. */
-export async function recover({ world, session, scenario, victim, isNewHost }: Recovery): Promise<void> {
+/** Drives every run of the world to its end; false: not needed, the way from here is known. */
+export async function recover({ world, session, scenario, victim, isNewHost, isKnown }: Recovery): Promise<boolean> {
   const user = watched(world, session);
   if (isNewHost && scenario.script.hooks !== undefined) {
     await user.hook("claude", "SessionStart", { source: "resume" });
   }
-  if (scenario.isUndone?.(world) === true) await again(user, victim);
-  await follow(user, scenario.script, await user.run("resume"), world);
+  if (scenario.isUndone?.(world) === true) {
+    await again(user, victim);
+    if (isKnown("typed again")) return false;
+  }
+  const resumed = await user.run("resume");
+  if (resumed.code === 0 && isKnown("resumed")) return false;
+  await follow(user, scenario.script, resumed, world);
+  return true;
 }
 
 async function again(user: Session, victim: Victim): Promise<void> {
@@ -72,7 +81,7 @@ async function follow(user: Session, script: Script, resumed: Told, world: Crash
     if (told.next?.do !== "report") throw new Error(`a finished run says ${told.stdout}${told.stderr}`);
     return;
   }
-  const told = await scripted(user, script).go(resumed);
+  const told = await scripted(user, { ...script, agents: markingAgents(world) }).go(resumed);
   if (told.next.do !== "report") throw new Error(`the run stops at ${JSON.stringify(told.next)}`);
 }
 

@@ -1,5 +1,5 @@
 /** One command in one prepared world, killed at one point after the other, and what became of the run each time. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HostProcess } from "../support/host-process.ts";
 import { type Plugin, type Session, sit } from "../support/scripted-run.ts";
@@ -8,10 +8,10 @@ import { differences, type EndState, endStateOf } from "./end-state.ts";
 import { gitKillsAt } from "./git-shim.ts";
 import { type Ended, runVictim, underHost } from "./kill.ts";
 import { type Blow, blowAt, type Point, weaponsOf } from "./point.ts";
-import { processesOf } from "./processes.ts";
+import { processesOf, whenStill } from "./processes.ts";
 import { type Accepted, acceptedOf, lostLines, readRuns } from "./read-runs.ts";
 import { recover } from "./recovery.ts";
-import type { Scenario, Victim } from "./scenarios.ts";
+import type { Scenario, Victim } from "./scenario.ts";
 import { countedIn, countsOf } from "./strace.ts";
 import { performerKilledAt, tracedPlugin, wasKilled } from "./traced-performer.ts";
 
@@ -72,21 +72,33 @@ export async function openSite(plugin: Plugin, base: string, scenario: Scenario,
     return isNewHost ? await underHost(hit) : await hit(null);
   }
 
-  async function goOn(struck: Struck): Promise<EndState> {
-    const lost = lostLines(struck.told, acceptedOf(readRuns(world)));
-    if (lost.length > 0) throw new Error(lost.join("; "));
-    checkPrinted(world, struck.ended);
-    await recover({ world, session: sit(world), scenario, victim: struck.victim, isNewHost });
-    return endStateOf(world);
+  /** Worlds from which the run was driven to its end, by their form and by how far the recovery was. */
+  const driven = new Set<string>();
+
+  /** Drives the run to its end and notes on the way; null: from one of these worlds on everything is known. */
+  async function goOn(from: Victim, way: Way): Promise<EndState | null> {
+    const isKnown = (after: string): boolean => {
+      const form = formNow(world, after);
+      if (form !== null && driven.has(form)) return true;
+      if (form !== null) way.forms.push(form);
+      return false;
+    };
+    const told = { world, session: sit(world), scenario, victim: from, isNewHost, isKnown };
+    return (await recover(told)) ? endStateOf(world) : null;
   }
 
-  const driven = new Set<string>();
+  function checkStruck({ ended, told }: Struck): void {
+    const lost = lostLines(told, acceptedOf(whenStill(() => readRuns(world))));
+    if (lost.length > 0) throw new Error(lost.join("; "));
+    checkPrinted(world, ended);
+  }
+
   const trace = join(base, "trace");
   const uncut = await strike({
     before: countedIn(trace),
     env: {
       ...(weapons.includes("performer") ? performerKilledAt(performerTrace, null) : {}),
-      ...(weapons.includes("git call") ? gitKillsAt(base, { when: "before", at: 0 }) : {}),
+      ...gitKillsAt(base, { when: "before", at: 0 }),
     },
   });
   const { code, stdout, stderr } = uncut.ended;
@@ -94,22 +106,35 @@ export async function openSite(plugin: Plugin, base: string, scenario: Scenario,
   const counts = {
     own: countsOf(trace),
     performer: weapons.includes("performer") ? countsOf(performerTrace) : new Map<string, number>(),
-    git: weapons.includes("git call") ? Number(readFileSync(join(base, "git-calls"), "utf8")) : 0,
+    git: Number(readFileSync(join(base, "git-calls"), "utf8")),
   };
-  const whole = await goOn(uncut);
+  if (counts.git > 0 && !weapons.includes("git call")) throw new Error(`${scenario.name}: it calls git`);
+  checkStruck(uncut);
+  const way: Way = { forms: [] };
+  const whole = (await goOn(uncut.victim, way)) as EndState;
   // Three critics may be out when their owner dies.
-  const allowed = { wastedMax: (isOwnerGone ? 3 : 0) + (scenario.wastedMax ?? 0), extraCommandRuns: 0 };
-  const compare = (what: string, end: EndState): void => {
-    const found = differences(whole, end, allowed);
+  const allowed = {
+    wastedMax: (isOwnerGone ? 3 : 0) + (scenario.wastedMax ?? 0),
+    extraCommandRuns: 0,
+    isWordLost: scenario.isWordLost === true,
+  };
+  /** What is wrong with the end; where nothing is, the way to it is known from now on. */
+  const judge = (end: EndState, { forms }: Way, extraCommandRuns: number): readonly string[] => {
+    const faults = differences(whole, end, { ...allowed, extraCommandRuns });
+    if (faults.length === 0) for (const form of forms) driven.add(form);
+    return faults;
+  };
+  const demand = (what: string, end: EndState, on: Way): void => {
+    const found = judge(end, on, 0);
     if (found.length > 0) throw new Error(`${scenario.name}, ${what}: ${found.join("; ")}`);
   };
-  compare("unkilled", whole);
+  demand("unkilled", whole, way);
   if (scenario.hasHalfWork === true && whole.halfWorks === 0) throw new Error(`${scenario.name}: half work is lost`);
   if (approach === undefined) {
     restoreWorld(world, prepared);
-    driven.add(formOf(world.folder));
-    await recover({ world, session: sit(world), scenario, victim, isNewHost });
-    compare("never typed", endStateOf(world));
+    const untyped: Way = { forms: [formOf(world.folder)] };
+    const end = await goOn(victim, untyped);
+    if (end !== null) demand("never typed", end, untyped);
   }
 
   return {
@@ -121,13 +146,14 @@ export async function openSite(plugin: Plugin, base: string, scenario: Scenario,
         const struck = await strike(blowAt(point, base, performerTrace));
         const killed = point.weapon === "performer" ? wasKilled(performerTrace) : struck.ended.killed;
         if (!killed) return { killed, known: false, faults: [] };
-        // As long as something of the victim's still works there, the world has no form.
-        const form = processesOf(world).length === 0 ? formOf(world.folder) : null;
+        checkStruck(struck);
+        const form = formNow(world);
         if (form !== null && driven.has(form)) return { killed, known: true, faults: [] };
-        const extraCommandRuns = point.weapon === "performer" ? 1 : 0;
-        const faults = differences(whole, await goOn(struck), { ...allowed, extraCommandRuns });
-        if (form !== null && faults.length === 0) driven.add(form);
-        return { killed, known: false, faults };
+        const on: Way = { forms: form === null ? [] : [form] };
+        const extraCommandRuns = point.weapon === "performer" && !hasCommandResult(world) ? 1 : 0;
+        const end = await goOn(struck.victim, on);
+        if (end === null) return { killed, known: true, faults: [] };
+        return { killed, known: false, faults: judge(end, on, extraCommandRuns) };
       } catch (error) {
         return { killed: true, known: false, faults: [error instanceof Error ? error.message : String(error)] };
       }
@@ -135,9 +161,26 @@ export async function openSite(plugin: Plugin, base: string, scenario: Scenario,
   };
 }
 
+/** Forms the world had on the way to an end. */
+interface Way {
+  readonly forms: string[];
+}
+
+/** null: as long as something still works there, the world has no form. */
+function formNow(world: CrashWorld, after = ""): string | null {
+  return processesOf(world).length === 0 ? after + whenStill(() => formOf(world.folder)) : null;
+}
+
 function traced(plugin: Plugin, base: string): Plugin {
   const root = join(base, "traced");
   return existsSync(root) ? { ...plugin, root, cli: join(root, "dist", "atlas.cjs") } : tracedPlugin(plugin, root);
+}
+
+/** A frozen command has ended and its end is on disk: it must not run again. */
+function hasCommandResult(world: CrashWorld): boolean {
+  const of = ({ folder }: { readonly folder: string }): readonly string[] =>
+    readdirSync(join(folder, "artifacts"), { recursive: true, encoding: "utf8" });
+  return readRuns(world).some((run) => of(run).some((path) => /[/\\]e[^/\\]+\.result\.json$/.test(path)));
 }
 
 /** What a killed command had printed whole stands in the ledger: its claim, and every lease it handed out. */

@@ -5,16 +5,18 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Calls that change what is on disk, or may; `?`: not every machine has it. */
-const calls = [
-  "openat",
-  "write",
-  "pwrite64",
-  "fsync",
-  "ftruncate",
-  ...["rename", "renameat", "renameat2", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir"].map((name) => `?${name}`),
-  ...["link", "linkat", "symlink", "symlinkat"].map((name) => `?${name}`),
-];
+/** Of a call and its kin, node uses one or the other by platform and version; `?`: not every machine has it. */
+const family = (...names: readonly string[]): readonly string[] => names.map((name) => `?${name}`);
+
+/** Every call that changes what is on disk, or may. */
+export const changingCalls = [
+  ...family("openat", "open", "openat2", "creat"),
+  ...family("write", "writev", "pwrite64", "pwritev", "pwritev2", "sendfile", "copy_file_range"),
+  ...family("fsync", "fdatasync", "sync_file_range", "syncfs", "ftruncate", "truncate", "fallocate"),
+  ...family("rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat"),
+  ...family("link", "linkat", "symlink", "symlinkat", "mknod", "mknodat"),
+  ...family("chmod", "fchmod", "fchmodat", "chown", "fchown", "fchownat", "utime", "utimes", "utimensat"),
+].join();
 
 /** The k-th call of one name. */
 export interface OwnCall {
@@ -33,7 +35,7 @@ export function injection({ call, at }: OwnCall): readonly string[] {
 
 /** Words to put before a command, so that its calls are written to `path` and nothing is done to it. */
 export function countedIn(path: string): readonly string[] {
-  return ["strace", "-qq", "-o", path, "-e", `trace=${calls.join()}`];
+  return ["strace", "-qq", "-o", path, "-e", `trace=${changingCalls}`];
 }
 
 /** How often each call was made, from a trace. */
@@ -44,6 +46,10 @@ export function countsOf(path: string): ReadonlyMap<string, number> {
     if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;
+}
+
+export function stracePath(): string {
+  return spawnSync("sh", ["-c", "command -v strace"], { encoding: "utf8" }).stdout.trim();
 }
 
 /** Throws, saying what to do, where a process may not be traced. */

@@ -5,7 +5,7 @@
 import { cpSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Env, Plugin } from "../support/scripted-run.ts";
-import { injection, type OwnCall } from "./strace.ts";
+import { changingCalls, injection, type OwnCall } from "./strace.ts";
 
 const entry = `"use strict";
 if (process.argv[2] === "perform-command" && process.env.CRASH_PERFORMER !== undefined) {
@@ -32,8 +32,7 @@ export function tracedPlugin(plugin: Plugin, folder: string): Plugin {
 
 /** The environment in which the performer dies there; null: it is only traced. The trace goes to `path`. */
 export function performerKilledAt(path: string, point: OwnCall | null): Env {
-  const calls = "openat,write,fsync,?rename,?renameat,?renameat2,?mkdir,?mkdirat,?unlink,?unlinkat,ftruncate";
-  const what = point === null ? ["-e", `trace=${calls}`] : injection(point);
+  const what = point === null ? ["-e", `trace=${changingCalls}`] : injection(point);
   return { CRASH_PERFORMER: JSON.stringify(["-q", "-o", path, ...what]) };
 }
 

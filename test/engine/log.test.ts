@@ -75,7 +75,9 @@ function failed(act: () => unknown): { readonly code: string; readonly message: 
 
 const isWrite = (call: Call): boolean => call.name === "writeSync";
 const isSync = (call: Call): boolean => call.name === "fsyncSync";
-const isOpenToWrite = (call: Call): boolean => call.name === "openSync" && call.nth === 0;
+/** The sync of what is written; the one before it makes sure of the line before. */
+const isSyncOfWrite = (call: Call): boolean => isSync(call) && call.nth > 2;
+const isOpenToWrite = (call: Call): boolean => call.name === "openSync" && call.nth === 3;
 
 describe("an append to a healthy disk", () => {
   test("is won, and its tip is where the next one goes on", () => {
@@ -86,11 +88,14 @@ describe("an append to a healthy disk", () => {
     expect(textsOf(disk.fs)).toEqual(["first", "second", "third"]);
   });
 
-  test("is one open, one write, one sync before anything is read back", () => {
+  test("is one open, one write, one sync before anything is read back, once the line before it is known to be synced", () => {
     const { disk, tip } = begun();
     const fs = faultyFileSystem(disk.fs, () => null);
-    append(fs, tip, "second");
-    const names = fs.calls.map((call) => call.name);
+    const { won } = append(fs, tip, "second") as { won: Tip };
+    expect(fs.calls.slice(0, 3).map((call) => call.name)).toEqual(["openSync", "fsyncSync", "closeSync"]);
+    const before = fs.calls.length;
+    append(fs, won, "third");
+    const names = fs.calls.slice(before).map((call) => call.name);
     expect(names.slice(0, 5)).toEqual(["openSync", "fstatSync", "writeSync", "fsyncSync", "closeSync"]);
     expect(names.filter((name) => name === "writeSync" || name === "fsyncSync")).toHaveLength(2);
   });
@@ -202,9 +207,9 @@ describe("a write that is cut", () => {
 describe("an fsync that fails", () => {
   test("once: the same sealed line again, on a descriptor of its own; it counts once and is durable", () => {
     const { disk, tip } = begun();
-    const fs = failing(disk.fs, isSync, { errno: "EIO" }, 1);
+    const fs = failing(disk.fs, isSyncOfWrite, { errno: "EIO" }, 1);
     expect(append(fs, tip, "second")).toMatchObject({ won: { seq: 2 } });
-    expect(fs.calls.filter((call) => call.name === "openSync").length).toBe(3);
+    expect(fs.calls.filter((call) => call.name === "openSync").length).toBe(4);
     expect(fs.calls.filter(isWrite)).toHaveLength(2);
     expect(textsOf(disk.fs)).toEqual(["first", "second"]);
     expect(chainOf(disk.fs).noise).toBe(1);
@@ -213,7 +218,7 @@ describe("an fsync that fails", () => {
 
   test("twice: disk.unsynced and nothing is told; the next fold decides what stands", () => {
     const { disk, tip } = begun();
-    const { code, message } = failed(() => append(failing(disk.fs, isSync, { errno: "EIO" }), tip, "second"));
+    const { code, message } = failed(() => append(failing(disk.fs, isSyncOfWrite, { errno: "EIO" }), tip, "second"));
     expect(code).toBe("disk.unsynced");
     expect(message).toContain(log);
     expect(textsOf(disk.afterPowerLoss().fs)).toEqual(["first"]);

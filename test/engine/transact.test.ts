@@ -1,8 +1,5 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import { buildSync } from "esbuild";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { EventBase } from "../../scripts/core/kind.ts";
 import { NO_SUM, ORIGIN, sealLine } from "../../scripts/core/line.ts";
 import { EnvironmentFailure, ok } from "../../scripts/core/result.ts";
@@ -12,14 +9,12 @@ import { conclude } from "../../scripts/engine/proceed.ts";
 import { transact } from "../../scripts/engine/transact.ts";
 import type { ChangeState } from "../../scripts/kinds/change/state.ts";
 import { replaceFile, syncFolder } from "../../scripts/platform/files.ts";
-import { type FileSystem, realFileSystem } from "../../scripts/platform/fs.ts";
+import type { FileSystem } from "../../scripts/platform/fs.ts";
 import { sha256 } from "../../scripts/platform/hash.ts";
 import { failing, faultyFileSystem } from "../support/faulty-fs.ts";
 import { bornEvent, claimedEvent, goneOwner, type LineSpec, RUN, sealedLog } from "../support/ledger.ts";
 import { type MemoryDisk, memoryDisk, NO_LUCK } from "../support/memory-disk.ts";
-import { repositoryRoot } from "../support/run-cli.ts";
 import { bornRun, note, smallEngine } from "../support/small-run.ts";
-import { keptFolder, tempFolder } from "../support/temp.ts";
 
 const root = "/project";
 
@@ -132,65 +127,6 @@ describe("a lost race", () => {
     vi.restoreAllMocks();
     expect(rivals).toBe(200);
     expect(notesOf(disk.fs, run)).not.toContain("ours");
-  });
-});
-
-describe("many processes", () => {
-  let script: string;
-  let remove: () => void;
-  beforeAll(() => {
-    const folder = keptFolder();
-    remove = folder.remove;
-    script = join(folder.path, "appender.cjs");
-    buildSync({
-      absWorkingDir: repositoryRoot,
-      entryPoints: ["test/support/appender-entry.ts"],
-      bundle: true,
-      platform: "node",
-      format: "cjs",
-      outfile: script,
-    });
-  });
-  afterAll(() => remove());
-
-  test("four append fifty lines each while one reads: no line is lost or doubled, no reading fails", async () => {
-    const place = tempFolder();
-    const run = bornRun(smallEngine(realFileSystem), place);
-    const names = ["a", "b", "c", "d"];
-    const children = names.map((name) => spawn(process.execPath, [script, place, run.id, name, "50"]));
-    const ended = children.map((child) => {
-      const errors: Buffer[] = [];
-      child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-      return new Promise<string>((resolve) =>
-        child.on("close", (code) => resolve(`${code}${Buffer.concat(errors).toString()}`)),
-      );
-    });
-    await Promise.all(children.map((child) => new Promise((resolve) => child.stdout.once("data", resolve))));
-    for (const child of children) child.stdin.write("go\n");
-    let over = false;
-    const all = Promise.all(ended).finally(() => {
-      over = true;
-    });
-    let readings = 0;
-    let before = 1;
-    while (!over) {
-      const read = loadRun(realFileSystem, run);
-      if (!read.ok) throw new Error(read.unreadable.reason);
-      expect(read.loaded.tip.seq).toBeGreaterThanOrEqual(before);
-      before = read.loaded.tip.seq;
-      readings += 1;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(await all).toEqual(["0", "0", "0", "0"]);
-    expect(readings).toBeGreaterThan(10);
-    const notes = notesOf(realFileSystem, run);
-    for (const name of names) {
-      const own = notes.filter((text) => text.startsWith(`${name}-`));
-      expect(own).toEqual(Array.from({ length: 50 }, (_value, at) => `${name}-${at}`));
-    }
-    expect(notes).toHaveLength(200);
-    const folds = [loadRun(realFileSystem, run), loadRun(realFileSystem, run, false)];
-    expect(folds[0]).toEqual(folds[1]);
   });
 });
 
@@ -352,6 +288,39 @@ describe("the snapshot", () => {
     expect(loaded(disk.fs, run)).toMatchObject({ tip: { seq: 3 } });
     expect(add(disk.fs, run, "after")).toMatchObject({ ok: true, value: { recorded: true } });
     expect(notesOf(disk.fs, run)).toEqual(["theirs", "ours", "after"]);
+  });
+});
+
+describe("a lost race that lands behind the snapshot", () => {
+  /** Lines of writers that decided on these ones come to the disk only now; `rotten`: and line 2 is spoilt. */
+  function longRun(lines: number, late: readonly number[], rotten: boolean): World {
+    const here = world();
+    for (let at = 1; at <= lines; at += 1) add(here.disk.fs, here.run, `${at}`);
+    const read = readLog<EventBase>(here.disk.fs, here.run.ledger, ORIGIN);
+    if (read === null || "bad" in read) throw new Error("no log");
+    const texts = late.map((seq) => {
+      const { sum: _sum, ...body } = read.chain.lines[seq]!;
+      return `\n${sealLine({ ...body, ts: "late" }, sha256).text}\n`;
+    });
+    const log = `${here.run.ledger}/log.jsonl`;
+    const whole = here.disk.text(log) ?? "";
+    const bytes = (rotten ? whole.replace('"why":"1"', '"why":"0"') : whole) + texts.join("");
+    replaceFile(here.disk.fs, log, bytes, false);
+    return here;
+  }
+
+  test("is told from rot by the lines before it alone: nobody folds from the first line for it", () => {
+    const { disk, run } = longRun(40, [40, 35, 20], true);
+    expect(loaded(disk.fs, run)).toMatchObject({ tip: { seq: 41 } });
+    expect(loadRun(disk.fs, run, false)).toMatchObject({ unreadable: { code: "ledger.chain_broken" } });
+    expect(add(disk.fs, run, "after")).toMatchObject({ ok: true, value: { recorded: true } });
+  });
+
+  test("so late that the line it followed is far away, is looked for from the first line on", () => {
+    const { disk, run } = longRun(400, [2], false);
+    expect(loaded(disk.fs, run)).toMatchObject({ tip: { seq: 401 } });
+    const rotten = longRun(400, [3], true);
+    expect(loaded(rotten.disk.fs, rotten.run)).toBe("ledger.chain_broken");
   });
 });
 

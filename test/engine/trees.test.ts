@@ -287,14 +287,14 @@ describe("what is not provably the dead turn's own is reported and never changed
   test.each(Object.keys(strange))("%s", (name) => {
     const at = project("single-07-refine");
     const why = (strange[name] as (at: Project) => string)(at);
-    const before = fingerprint(at.root, ["adopted", ".git"]);
+    const before = fingerprint(at.root, ["adopted", ".git", ".turns"]);
     const listed = sh(at.root, "worktree", "list", "--porcelain");
     const { code, json } = resume(at);
     expect(code).toBe(0);
     expect(json.did).toContain(`keep-tree:worktree left (${why})`);
     expect(json.next).toMatchObject({ do: "dispatch", agents: [{ slot: "coder" }] });
     expect(events(at, "tree-left")).toMatchObject([{ name: "worktree", why }]);
-    expect(fingerprint(at.root, ["adopted", ".git"])).toEqual(before);
+    expect(fingerprint(at.root, ["adopted", ".git", ".turns"])).toEqual(before);
     expect(sh(at.root, "worktree", "list", "--porcelain")).toBe(listed);
     expect(refs(at)).toBe("");
     expect(resume(at).json.did).toEqual(["reattached epoch 1"]);

@@ -39,7 +39,8 @@ describe.each(["claude", "kimi"] as const)("every captured payload of %s", (host
         stderr: "",
       });
       const text = heard(host, payload.on, answer);
-      const spoken = payload.on === "SessionStart" || payload.on === "PostCompact";
+      // No command has shown that a start was heard: the first prompt says it again.
+      const spoken = ["SessionStart", "PostCompact", "UserPromptSubmit"].includes(payload.on);
       if (host === "claude" && spoken) {
         expect(text?.split("\n")).toEqual(
           [facts, `Now run: atlas resume --run ${RUN}`, closing].slice(0, payload.on === "PostCompact" ? 2 : 3),

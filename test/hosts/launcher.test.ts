@@ -99,6 +99,33 @@ describe.each(shells)("under %s", (_name, shell) => {
     ["fnm", ".local/share/fnm/node-versions/v22.1.0/installation/bin/node", {}],
     ["fnm on macOS", "Library/Application Support/fnm/node-versions/v22.1.0/installation/bin/node", {}],
     ["volta", ".volta/bin/node", {}],
+    [
+      "mise",
+      ".local/share/mise/installs/node/22.1.0/bin/node",
+      { older: ".local/share/mise/installs/node/22/bin/node" },
+    ],
+    ["asdf", ".asdf/installs/nodejs/20.11.1/bin/node", { older: ".asdf/installs/nodejs/18.20.0/bin/node" }],
+    ["nodenv", ".nodenv/versions/20.0.0/bin/node", {}],
+    [
+      "nvm beside one that is too old",
+      ".nvm/versions/node/v20.0.0/bin/node",
+      { older: ".nvm/versions/node/v19.99.99/bin/node" },
+    ],
+    [
+      "fnm, nvm holding one that is too old",
+      ".fnm/node-versions/v20.1.0/installation/bin/node",
+      { older: ".nvm/versions/node/v18.20.0/bin/node" },
+    ],
+    [
+      "nvm beside a folder whose name is no version",
+      ".nvm/versions/node/v20.1.0/bin/node",
+      { older: ".nvm/versions/node/v20.08.x/bin/node" },
+    ],
+    [
+      "nvm beside a number that would be octal",
+      ".nvm/versions/node/v20.1.0/bin/node",
+      { older: ".nvm/versions/node/v20.08.09/bin/node" },
+    ],
   ])("node is found in %s", (_manager, path, { older }: { older?: string }) => {
     const home = join(tempFolder(), "ho me");
     fakeNode(join(home, path), "found");
@@ -131,6 +158,16 @@ describe.each(shells)("under %s", (_name, shell) => {
     const env = { PATH: bin, NODE_OPTIONS: "--require ./x.js", NODE_PATH: "/p" };
     expect(launch(run, words, env, shell).lines.at(-1)).toBe("options=none path=none kept=--require ./x.js,/p");
     expect(launch(run, words, { PATH: bin }, shell).lines.at(-1)).toBe("options=none path=none kept=none,none");
+  });
+
+  test("none that is 20 or newer is no node", () => {
+    const home = tempFolder();
+    for (const version of ["v18.20.4", "v0.12.18", "v20", "v20.1", "v20.1.0-rc.1", "vx.1.2"])
+      fakeNode(join(home, ".nvm/versions/node", version, "bin/node"), version);
+    mkdirSync(join(home, ".nvm/versions/node/v22.0.0/bin/node"), { recursive: true });
+    const answer = launch(join(fakePlugin(), "hooks", "run"), words, { HOME: home }, shell);
+    expect(answer).toMatchObject({ code: 0, lines: [] });
+    expect(answer.stderr).toMatch(/^atlas: no node found [^\n]+install Node 20 or newer, or set ATLAS_NODE\n$/);
   });
 
   test("no node: a hook says so once a session and the session goes on", () => {
@@ -254,7 +291,14 @@ test("the Windows launcher clears and keeps the same variables, finds node and l
     expect(text).toContain(`if defined ${name} set "ATLAS_${name}=%${name}%"`);
     expect(text).toContain(`set "${name}="`);
   }
-  expect(text).toContain('if not defined ATLAS_FOUND if "%~1"=="hook" exit /b 0');
+  expect(text).toContain('if "%~1"=="hook" set "NODE_EXTRA_CA_CERTS="');
+  const missing = text.split(/\r?\n/).filter((line) => /^if not defined ATLAS_FOUND (if "%~1"|echo|exit)/.test(line));
+  expect(missing).toEqual([
+    'if not defined ATLAS_FOUND if "%~1"=="hook" if not "%~5"=="SessionStart" exit /b 0',
+    "if not defined ATLAS_FOUND echo atlas: no node found; install Node 20 or newer, or set ATLAS_NODE 1>&2",
+    'if not defined ATLAS_FOUND if "%~1"=="hook" exit /b 0',
+    "if not defined ATLAS_FOUND exit /b 4",
+  ]);
   expect(text).toContain('"%ATLAS_FOUND%" "%~dp0..\\dist\\atlas.cjs" %*');
   expect(text).not.toMatch(/goto|^:/m);
 });

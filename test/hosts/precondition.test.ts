@@ -99,7 +99,7 @@ describe("stdin", () => {
   test("that is closed, empty, garbage, too deep or too large: silence", () => {
     const deep = `{"a":${"[".repeat(2_000_000)}`;
     const large = `{"session_id":"abc","x":"${"y".repeat(9 * 1024 * 1024)}"}`;
-    for (const text of ["", "   \n", "garbage", "[1,2]", '"text"', "}", "\0\0\0", '{"a":}', deep, large, "\ufeff"]) {
+    for (const text of ["", "   \n", "garbage", "[1,2", '"text', "}", "\0\0\0", '{"a":}', deep, large, "\ufeff"]) {
       const answer = runHook(plugin, world(), "claude", "SessionStart", text);
       expect({ text: text.slice(0, 20), ...answer, ms: 0 }).toEqual({
         text: text.slice(0, 20),

@@ -57,6 +57,28 @@ describe("hook commands, run as a host runs them", () => {
         expect(runHook(command, variable, root)).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
+  test.each(hosts)("%s: without a PATH the shell is still found", (host, variable) => {
+    const folder = launcherIn(tempFolder(), "echo here\n");
+    const [command = ""] = commandsOf(host);
+    const child = spawnSync("/bin/sh", ["-c", command], { env: { PATH: "/nonexistent", [variable]: folder } });
+    expect({ code: child.status, stdout: child.stdout.toString() }).toEqual({ code: 0, stdout: "here\n" });
+  });
+
+  test.each(hosts)("%s: cmd comes to the batch file and no further, a POSIX shell never to it", (host, variable) => {
+    for (const command of commandsOf(host)) {
+      const words = `hook --host ${host} --on ${command.split(" ").at(-1)}`;
+      const [forCmd = "", forShell = ""] = command.split(" || exit 0; test ");
+      expect(forCmd).toBe(`true || "%${variable}%\\hooks\\run.cmd" ${words}`);
+      // Nothing that cmd would take for an operator or a variable but the `||` it never reaches.
+      expect(forShell.replace(" || ", " ")).not.toMatch(/[&|<>^%()]/);
+      const folder = launcherIn(tempFolder(), "echo launcher\n");
+      const decoy = join(folder, `%${variable}%\\hooks\\run.cmd`);
+      writeFileSync(decoy, "#!/bin/sh\necho decoy\n", { mode: 0o755 });
+      const child = spawnSync("/bin/sh", ["-c", command], { cwd: folder, env: { PATH: folder, [variable]: folder } });
+      expect(child.stdout.toString()).toBe("launcher\n");
+    }
+  });
+
   test.each(hosts)("%s: the launcher's exit code and stdin are the hook's", (host, variable) => {
     const folder = launcherIn(tempFolder(), "cat; exit 2\n");
     const [command = ""] = commandsOf(host);

@@ -78,6 +78,7 @@ describe("the tree", () => {
       "hooks/run",
       "bin/atlas",
       "dist/atlas.cjs",
+      "dist/look.cjs",
       "dist/verbs.cjs",
     ])
       expect(existsSync(join(repositoryRoot, path)), path).toBe(true);

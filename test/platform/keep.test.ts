@@ -120,6 +120,25 @@ test("other content under the same name never takes the place of what is kept", 
   expect(kept(keep(at)).worktree).toEqual(first.worktree);
 });
 
+test("what an earlier epoch kept and could not say is not kept a second time, and what it left out is added there", () => {
+  const at = withTree();
+  write(at.path, "a.txt", "staged\n");
+  sh(at.path, "add", "a.txt");
+  write(at.path, "a.txt", "half wri");
+  const first = kept(keep(at, { refPrefix: "refs/atlas/run-1/e2/kept/w" }));
+  sh(at.root, "update-ref", "-d", "refs/atlas/run-1/e2/kept/w/index");
+  // Names that only look alike, and another run's, are no answer.
+  for (const other of ["run-1/e2/kept/w1", "run-2/e2/kept/w"]) {
+    sh(at.root, "update-ref", `refs/atlas/${other}/worktree`, first.worktree.commit);
+  }
+  expect(kept(keep(at, { refPrefix: "refs/atlas/run-1/e10/kept/w" }))).toEqual(first);
+  write(at.path, "a.txt", "half written");
+  const later = kept(keep(at, { refPrefix: "refs/atlas/run-1/e10/kept/w" }));
+  expect(later.worktree.ref).toBe("refs/atlas/run-1/e10/kept/w/worktree");
+  write(at.path, "a.txt", "half wri");
+  expect(kept(keep(at, { refPrefix: "refs/atlas/run-1/e11/kept/w" }))).toEqual(first);
+});
+
 test("a clean tree needs no index ref, and its HEAD is kept", () => {
   const at = withTree();
   const done = kept(keep(at));

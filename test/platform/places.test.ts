@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { realFileSystem } from "../../scripts/platform/fs.ts";
-import { findPlaces, type Place } from "../../scripts/platform/places.ts";
+import { findPlaces, type Place, placesAt } from "../../scripts/platform/places.ts";
 import { tempFolder } from "../support/temp.ts";
 
 const uid = process.getuid?.() ?? null;
@@ -211,4 +211,16 @@ describe("what is not a folder of ours is reported, never entered", () => {
     const { places } = findPlaces(realFileSystem, root, { home: null, uid: (uid ?? 0) + 1 });
     expect(places).toMatchObject([{ root, trusted: false, why: "another user's" }]);
   });
+});
+
+test("a path of another case is the same place where the file system knows no case, and two places where it does", () => {
+  const root = withAtlas(join(tempFolder(), "project"));
+  const other = root.replace(/project$/, "PROJECT");
+  const caseless = {
+    ...realFileSystem,
+    lstatSync: (path: string) => realFileSystem.lstatSync(path.replace("PROJECT", "project")),
+  };
+  expect(placesAt(caseless, [other, root], uid).map((place) => place.root)).toEqual([other]);
+  withAtlas(other);
+  expect(placesAt(realFileSystem, [other, root], uid)).toHaveLength(2);
 });

@@ -26,6 +26,8 @@ function record(change: Partial<SessionRecord> = {}): SessionRecord {
     compactions: 2,
     owed: true,
     typed: [{ nonce: "0a1b2c3d", choice: "apply" }],
+    chosen: [{ nonce: "0a1b2c3d", choice: "apply", asked: "0a".repeat(32), pid: 77, start: "1234" }],
+    nudged: { run: "r1" as RunId, seq: 12 },
     ended: false,
     ...change,
   };

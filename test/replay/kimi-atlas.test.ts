@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => plugin.remove());
 
-const ours = ["adopted", ".finished"];
+const ours = ["adopted", ".finished", ".turns"];
 const single = worlds.filter((world) => world.startsWith("single-") && expectedOf[world]?.run !== null);
 const graphs = worlds.filter((world) => world.startsWith("graph-"));
 

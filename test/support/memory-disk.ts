@@ -1,17 +1,24 @@
 /**
- * A disk in memory that can lose its power. Content and folder entries are durable apart from each other, each only
- * since its own last fsync; whatever is younger may be lost, in part or whole, in any order.
+ * A disk in memory that can lose its power. Every write and every change of an entry is an event of its own, durable
+ * only by an fsync of its file or of its folder; of the younger ones any subset survives. A write whose earlier
+ * neighbour was lost stands behind NULs; a rename moves its name or does not, as journals have it.
  */
 import { constants, type Stats } from "node:fs";
 import { basename, dirname, normalize } from "node:path";
 import type { FileSystem } from "../../scripts/platform/fs.ts";
 import { systemError } from "./faulty-fs.ts";
 
+type Written = { readonly at: number; readonly bytes: Buffer } | { readonly cutTo: number };
+
 interface FileNode {
   readonly kind: "file";
   readonly ino: number;
+  /** Under its last name, for a luck that looks at it. */
+  path: string;
   bytes: Buffer;
   durable: Buffer;
+  /** Since the last fsync, oldest first. */
+  young: readonly Written[];
 }
 
 interface FolderNode {
@@ -23,11 +30,17 @@ interface FolderNode {
 
 type Node = FileNode | FolderNode;
 
-/** What becomes of things that were not synced. Asked once for each. */
+/** Names that came or went together. `node` null: the name went. */
+interface Change {
+  readonly path: string;
+  readonly parts: readonly { readonly folder: FolderNode; readonly name: string; readonly node: Node | null }[];
+}
+
+/** What becomes of what was not synced. Asked once for each event, oldest first. */
 export interface Luck {
-  /** Whether an entry that was made (or taken away, or replaced) since the folder's last fsync survives. */
+  /** Whether a change of entries survives: a name made, removed, or renamed to `path`. */
   readonly entry: (path: string) => boolean;
-  /** How many bytes of what was written since the file's last fsync survive, from 0 to `young`. */
+  /** How many of a write's `young` bytes survive, from 0 on; of a cut (`young` 1), whether it does. */
   readonly bytes: (path: string, young: number) => number;
 }
 
@@ -38,8 +51,14 @@ export interface MemoryDisk {
   readonly fs: FileSystem;
   /** What another computer finds on this disk after the power went away now. This one stays as it is. */
   afterPowerLoss(luck?: Luck): MemoryDisk;
+  /** The same disk, what is not synced included: for another process that goes on with it. */
+  copy(): MemoryDisk;
   /** Everything, as if it were synced: for a comparison. */
   readonly text: (path: string) => string | null;
+  /** Every path with its bytes; a folder has none. */
+  readonly content: () => ReadonlyMap<string, Buffer | null>;
+  /** Paths of what an fsync is still owed to: names that changed, files that were written. */
+  readonly young: () => readonly string[];
 }
 
 let inodes = 0;
@@ -50,9 +69,14 @@ function newFolder(): FolderNode {
 }
 
 /** An empty disk that holds `/` alone. */
-export function memoryDisk(root: FolderNode = newFolder()): MemoryDisk {
+export function memoryDisk(): MemoryDisk {
+  return diskOf(newFolder(), []);
+}
+
+function diskOf(root: FolderNode, changed: readonly Change[]): MemoryDisk {
   const handles = new Map<number, { readonly node: Node; readonly flags: number }>();
   let nextFd = 1000;
+  let changes: readonly Change[] = changed;
 
   const find = (path: string): Node | undefined => {
     let node: Node | undefined = root;
@@ -79,6 +103,37 @@ export function memoryDisk(root: FolderNode = newFolder()): MemoryDisk {
     if (node?.kind !== "file") throw systemError("EBADF", call, String(fd));
     return node;
   };
+  const change = (path: string, ...parts: Change["parts"]): void => {
+    for (const { folder, name, node } of parts) {
+      if (node === null) folder.entries.delete(name);
+      else folder.entries.set(name, node);
+    }
+    changes = [...changes, { path, parts }];
+  };
+  /** All changes that touch the folder become durable; of what another folder owes, what is overtaken goes. */
+  const settle = (folder: FolderNode): void => {
+    let left: readonly Change[] = [];
+    for (const one of changes) {
+      if (!one.parts.some((part) => part.folder === folder)) {
+        left = [...left, one];
+        continue;
+      }
+      for (const part of one.parts) {
+        if (part.node === null) part.folder.durable.delete(part.name);
+        else part.folder.durable.set(part.name, part.node);
+      }
+      const isOvertaken = (part: Change["parts"][number]) =>
+        one.parts.some((newer) => newer.folder === part.folder && newer.name === part.name);
+      left = left
+        .map((older) => ({ ...older, parts: older.parts.filter((part) => !isOvertaken(part)) }))
+        .filter((older) => older.parts.length > 0);
+    }
+    changes = left;
+  };
+  const write = (file: FileNode, written: Written): void => {
+    file.bytes = applied(file.bytes, written);
+    file.young = [...file.young, written];
+  };
 
   const fs: FileSystem = {
     openSync(path, flags) {
@@ -86,8 +141,9 @@ export function memoryDisk(root: FolderNode = newFolder()): MemoryDisk {
       if (node === undefined) {
         if ((flags & constants.O_CREAT) === 0) throw systemError("ENOENT", "openSync", path);
         inodes += 1;
-        node = { kind: "file", ino: inodes, bytes: Buffer.alloc(0), durable: Buffer.alloc(0) };
-        parentOf(path, "openSync").entries.set(basename(path), node);
+        const none = Buffer.alloc(0);
+        node = { kind: "file", ino: inodes, path, bytes: none, durable: none, young: [] };
+        change(path, { folder: parentOf(path, "openSync"), name: basename(path), node });
       } else if ((flags & constants.O_EXCL) !== 0) throw systemError("EEXIST", "openSync", path);
       if (node.kind === "folder" && (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0)
         throw systemError("EISDIR", "openSync", path);
@@ -109,21 +165,21 @@ export function memoryDisk(root: FolderNode = newFolder()): MemoryDisk {
       const file = fileOf(fd, "writeSync");
       // Sequential and appending writers only: both end at the end.
       if (position !== null) throw systemError("EINVAL", "writeSync", String(fd));
-      file.bytes = Buffer.concat([file.bytes, buffer.subarray(offset, offset + length)]);
+      write(file, { at: file.bytes.length, bytes: Buffer.from(buffer.subarray(offset, offset + length)) });
       return length;
     },
     fsyncSync(fd) {
       const node = handles.get(fd)?.node;
       if (node === undefined) throw systemError("EBADF", "fsyncSync", String(fd));
-      if (node.kind === "file") node.durable = node.bytes;
-      else node.durable = new Map(node.entries);
+      if (node.kind === "folder") settle(node);
+      else {
+        node.durable = node.bytes;
+        node.young = [];
+      }
     },
     ftruncateSync(fd, length) {
       const file = fileOf(fd, "ftruncateSync");
-      file.bytes = Buffer.concat([
-        file.bytes.subarray(0, length),
-        Buffer.alloc(Math.max(0, length - file.bytes.length)),
-      ]);
+      if (length !== file.bytes.length) write(file, { cutTo: length });
     },
     fstatSync(fd) {
       const node = handles.get(fd)?.node;
@@ -138,9 +194,9 @@ export function memoryDisk(root: FolderNode = newFolder()): MemoryDisk {
       return [...node.entries.keys()];
     },
     mkdirSync(path) {
-      const parent = parentOf(path, "mkdirSync");
-      if (parent.entries.has(basename(path))) throw systemError("EEXIST", "mkdirSync", path);
-      parent.entries.set(basename(path), newFolder());
+      const folder = parentOf(path, "mkdirSync");
+      if (folder.entries.has(basename(path))) throw systemError("EEXIST", "mkdirSync", path);
+      change(path, { folder, name: basename(path), node: newFolder() });
     },
     renameSync(from, to) {
       const node = must(from, "renameSync");
@@ -148,18 +204,19 @@ export function memoryDisk(root: FolderNode = newFolder()): MemoryDisk {
       if (target?.kind === "folder" && target.entries.size > 0) throw systemError("ENOTEMPTY", "renameSync", to);
       if (target !== undefined && target.kind !== node.kind)
         throw systemError(target.kind === "folder" ? "EISDIR" : "ENOTDIR", "renameSync", to);
-      parentOf(to, "renameSync").entries.set(basename(to), node);
-      parentOf(from, "renameSync").entries.delete(basename(from));
+      const [source, folder] = [parentOf(from, "renameSync"), parentOf(to, "renameSync")];
+      if (node.kind === "file") node.path = to;
+      change(to, { folder: source, name: basename(from), node: null }, { folder, name: basename(to), node });
     },
     unlinkSync(path) {
       if (must(path, "unlinkSync").kind === "folder") throw systemError("EISDIR", "unlinkSync", path);
-      parentOf(path, "unlinkSync").entries.delete(basename(path));
+      change(path, { folder: parentOf(path, "unlinkSync"), name: basename(path), node: null });
     },
     rmdirSync(path) {
       const node = must(path, "rmdirSync");
       if (node.kind !== "folder") throw systemError("ENOTDIR", "rmdirSync", path);
       if (node.entries.size > 0) throw systemError("ENOTEMPTY", "rmdirSync", path);
-      parentOf(path, "rmdirSync").entries.delete(basename(path));
+      change(path, { folder: parentOf(path, "rmdirSync"), name: basename(path), node: null });
     },
     realpathSync(path) {
       must(path, "realpathSync");
@@ -167,49 +224,118 @@ export function memoryDisk(root: FolderNode = newFolder()): MemoryDisk {
     },
     linkSync(existing, created) {
       const node = must(existing, "linkSync");
-      const parent = parentOf(created, "linkSync");
-      if (parent.entries.has(basename(created))) throw systemError("EEXIST", "linkSync", created);
-      parent.entries.set(basename(created), node);
+      const folder = parentOf(created, "linkSync");
+      if (folder.entries.has(basename(created))) throw systemError("EEXIST", "linkSync", created);
+      if (node.kind === "file") node.path = created;
+      change(created, { folder, name: basename(created), node });
     },
   };
 
   return {
     fs,
-    afterPowerLoss: (luck = NO_LUCK) => memoryDisk(survivor(root, "", luck, new Map()) as FolderNode),
+    afterPowerLoss: (luck = NO_LUCK) => survivor(root, changes, luck),
+    copy() {
+      const copies = new Map<Node, Node>();
+      const made = cloneOf(root, copies, false) as FolderNode;
+      return diskOf(made, changesFor(changes, copies));
+    },
     text(path) {
       const node = find(path);
       return node?.kind === "file" ? node.bytes.toString("utf8") : null;
     },
+    content() {
+      const found = new Map<string, Buffer | null>();
+      const walk = (node: Node, path: string): void => {
+        found.set(path, node.kind === "file" ? node.bytes : null);
+        if (node.kind === "folder")
+          for (const name of [...node.entries.keys()].sort()) walk(node.entries.get(name)!, `${path}/${name}`);
+      };
+      walk(root, "");
+      return found;
+    },
+    young() {
+      const files = new Set<Node>();
+      const walk = (node: Node): void => {
+        if (node.kind === "file") files.add(node);
+        else for (const child of node.entries.values()) walk(child);
+      };
+      walk(root);
+      const written = [...files].flatMap((node) => (node.kind === "file" && node.young.length > 0 ? [node.path] : []));
+      return [...new Set([...changes.map((one) => one.path), ...written])];
+    },
   };
 }
 
-function survivor(node: Node, path: string, luck: Luck, seen: Map<Node, Node>): Node {
-  const before = seen.get(node);
+function applied(bytes: Buffer, written: Written): Buffer {
+  if ("cutTo" in written) {
+    return Buffer.concat([bytes.subarray(0, written.cutTo), Buffer.alloc(Math.max(0, written.cutTo - bytes.length))]);
+  }
+  const gap = Buffer.alloc(Math.max(0, written.at - bytes.length));
+  return Buffer.concat([bytes.subarray(0, written.at), gap, written.bytes]);
+}
+
+/** A copy of everything reachable, durable or not; `settled`: as a disk that was just mounted holds it. */
+function cloneOf(node: Node, copies: Map<Node, Node>, settled: boolean): Node {
+  const before = copies.get(node);
   if (before !== undefined) return before;
   if (node.kind === "file") {
-    const bytes = survivingBytes(node, path, luck);
-    const file: FileNode = { kind: "file", ino: node.ino, bytes, durable: bytes };
-    seen.set(node, file);
+    const file: FileNode = { ...node };
+    copies.set(node, file);
     return file;
   }
-  const entries = new Map<string, Node>();
-  const folder: FolderNode = { kind: "folder", ino: node.ino, entries, durable: entries };
-  seen.set(node, folder);
-  for (const name of [...new Set([...node.durable.keys(), ...node.entries.keys()])].sort()) {
-    const [old, young] = [node.durable.get(name), node.entries.get(name)];
-    const kept = old === young || luck.entry(`${path}/${name}`) ? young : old;
-    if (kept !== undefined) entries.set(name, survivor(kept, `${path}/${name}`, luck, seen));
-  }
-  folder.durable = new Map(entries);
+  const folder: FolderNode = { kind: "folder", ino: node.ino, entries: new Map(), durable: new Map() };
+  copies.set(node, folder);
+  for (const [name, child] of node.durable) folder.durable.set(name, cloneOf(child, copies, settled));
+  for (const [name, child] of settled ? node.durable : node.entries)
+    folder.entries.set(name, cloneOf(child, copies, settled));
   return folder;
 }
 
-function survivingBytes(node: FileNode, path: string, luck: Luck): Buffer {
-  const { bytes, durable } = node;
-  // A file that was cut since its last fsync: the old bytes or the new ones.
-  if (bytes.length < durable.length) return luck.bytes(path, 1) === 1 ? bytes : durable;
-  const young = bytes.length - durable.length;
-  return bytes.subarray(0, durable.length + (young === 0 ? 0 : luck.bytes(path, young)));
+function changesFor(changes: readonly Change[], copies: Map<Node, Node>): readonly Change[] {
+  return changes.map((one) => ({
+    ...one,
+    parts: one.parts.map(({ folder, name, node }) => ({
+      folder: cloneOf(folder, copies, false) as FolderNode,
+      name,
+      node: node === null ? null : cloneOf(node, copies, false),
+    })),
+  }));
+}
+
+function survivor(root: FolderNode, changes: readonly Change[], luck: Luck): MemoryDisk {
+  const copies = new Map<Node, Node>();
+  const disk = cloneOf(root, copies, true) as FolderNode;
+  for (const { path, parts } of changes) {
+    if (!luck.entry(path)) continue;
+    for (const { folder, name, node } of parts) {
+      const into = cloneOf(folder, copies, true) as FolderNode;
+      if (node === null) into.entries.delete(name);
+      else into.entries.set(name, cloneOf(node, copies, true));
+    }
+  }
+  settleAll(disk, luck, new Set());
+  return diskOf(disk, []);
+}
+
+/** What stands now is all there is: asked of files that still have a name only. */
+function settleAll(node: Node, luck: Luck, seen: Set<Node>): void {
+  if (seen.has(node)) return;
+  seen.add(node);
+  if (node.kind === "folder") {
+    node.durable = new Map(node.entries);
+    for (const child of node.entries.values()) settleAll(child, luck, seen);
+    return;
+  }
+  let bytes = node.durable;
+  for (const written of node.young) {
+    const size = "cutTo" in written ? 1 : written.bytes.length;
+    const kept = size === 0 ? 0 : luck.bytes(node.path, size);
+    if (kept === 0) continue;
+    bytes = applied(bytes, "cutTo" in written ? written : { at: written.at, bytes: written.bytes.subarray(0, kept) });
+  }
+  node.bytes = bytes;
+  node.durable = bytes;
+  node.young = [];
 }
 
 function statsOf(node: Node): Stats {

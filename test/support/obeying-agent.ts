@@ -1,6 +1,7 @@
 /** The model as an agent: all it knows stands in its prompt and in the packet the prompt names. */
 import { join } from "node:path";
 import { type Call, type Conversation, type Reply, type Spoken, say } from "./mock-model.ts";
+import type { PrintedQuestion } from "./printed-order.ts";
 
 /** How the host's tools are called. */
 export interface Hands {
@@ -8,6 +9,8 @@ export interface Hands {
   readonly read: (path: string) => Call;
   readonly write: (path: string, text: string) => Call;
   readonly agent: (type: string, prompt: string) => Call;
+  /** The host's own question to its user, where it has one. */
+  readonly ask?: (asked: PrintedQuestion) => Call;
 }
 
 const promptShape = /^Read (.+) and do what it says\. End your last message with: (LEASE \S+ \S+)$/;

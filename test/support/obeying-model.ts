@@ -76,9 +76,23 @@ function goOn(asked: Conversation, { order, at }: Given, hands: Hands): Reply {
       const wanted = wantedCommand(asked.spoken.map((piece) => (piece.by === "host" ? piece.text : "")).join("\n"));
       return wanted === null || commandsOf(asked.spoken).includes(wanted) ? say("Done.") : run(hands, wanted);
     }
+    case "ask":
+      return askHuman(asked, order, at, hands);
     case "stop":
       return say(order.text);
   }
+}
+
+/** Shows what the human must see, asks as printed, passes the answer on. Without a tool for it the question is a stop. */
+function askHuman(asked: Conversation, order: Extract<Order, { do: "ask" }>, at: number, hands: Hands): Reply {
+  const call = hands.ask?.(order.asked);
+  if (call === undefined || !asked.tools.includes(call.name)) return say(order.text);
+  const after = asked.spoken.slice(at + 1).filter((piece) => piece.by === "host" && piece.from === "tool");
+  if (after.length === 0) return { text: "", calls: [hands.read(order.show)] };
+  if (after.length === 1) return { text: unnumbered((after[0] as Spoken).text), calls: [call] };
+  const said = `"${order.asked.question}"="`;
+  const answer = (after.at(-1) as Spoken).text.split(said)[1]?.split('"')[0];
+  return answer === undefined ? say(order.text) : run(hands, order.then.replace("CHOICE", answer));
 }
 
 /** Commands of agents that were started and whose results nobody has handed in. */

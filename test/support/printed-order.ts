@@ -6,13 +6,25 @@ export interface PrintedAgent {
   readonly then: string;
 }
 
+export interface PrintedQuestion {
+  readonly question: string;
+  readonly options: readonly { readonly label: string; readonly description: string }[];
+}
+
 export type Order =
   | { readonly do: "dispatch"; readonly agents: readonly PrintedAgent[] }
   | { readonly do: "submit"; readonly recipe: string; readonly write: string; readonly then: string }
   /** `run`, `await` and `wait`: one command. */
   | { readonly do: "command"; readonly command: string }
   | { readonly do: "idle" }
-  /** `ask`, `report`, `nothing`, a refusal: the legal stops. */
+  | {
+      readonly do: "ask";
+      readonly asked: PrintedQuestion;
+      readonly show: string;
+      readonly then: string;
+      readonly text: string;
+    }
+  /** `report`, `nothing`, a refusal: the legal stops. */
   | { readonly do: "stop"; readonly text: string };
 
 /** null: the text is no instruction. */
@@ -29,6 +41,8 @@ export function printedOrder(text: string): Order | null {
     case "await":
     case "wait":
       return { do: "command", command: line("then") };
+    case "ask":
+      return { do: "ask", asked: printedQuestion(text), show: line("show the human first"), then: line("then"), text };
     case undefined:
       if (/^nothing to resume/m.test(text)) return { do: "idle" };
       return /^refused \S+:/m.test(text) ? { do: "stop", text } : null;
@@ -40,6 +54,14 @@ export function printedOrder(text: string): Order | null {
 function printedAgents(text: string): readonly PrintedAgent[] {
   const shape = /^- agent (\S+) .*\n {2}prompt: (.+)\n {2}result: .+\n {2}then: (.+)$/gm;
   return [...text.matchAll(shape)].map(([, role = "", prompt = "", then = ""]) => ({ role, prompt, then }));
+}
+
+function printedQuestion(text: string): PrintedQuestion {
+  const options = [...text.matchAll(/^- (\S+): (.*)$/gm)];
+  return {
+    question: /^question: (.+)$/m.exec(text)?.[1] ?? "",
+    options: options.map(([, label = "", description = ""]) => ({ label, description })),
+  };
 }
 
 /** The command of a pointer, as a hook prints it. */

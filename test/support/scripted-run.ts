@@ -139,7 +139,8 @@ export function sessionId(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 }
 
-function told(done: { readonly code: number | null; readonly stdout: string; readonly stderr: string }): Told {
+/** What a call printed, with the fields of its JSON. */
+export function told(done: { readonly code: number | null; readonly stdout: string; readonly stderr: string }): Told {
   let json: Record<string, unknown> = {};
   try {
     json = JSON.parse(done.stdout) as Record<string, unknown>;

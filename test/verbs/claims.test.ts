@@ -225,20 +225,6 @@ describe("when the owner's process is gone", () => {
     expect(taken.next).toMatchObject({ do: "submit", slot: "plan" });
     expect(eventsOf(world).filter((event) => event.type === "leased")).toHaveLength(1);
   });
-
-  test("of many that resume at once one claims", async () => {
-    const world = makeWorld(plugin, tempFolder());
-    const a = await seat(world, 1);
-    await scouting(a.session);
-    await a.host.kill();
-    const seats = [await seat(world, 2), await seat(world, 3), await seat(world, 4)];
-    const all = await Promise.all(seats.map(({ session }) => session.run("resume")));
-    expect(all.map(({ code }) => code).sort()).toEqual([0, 3, 3]);
-    expect(new Set(all.filter(({ code }) => code === 3).map(({ refused }) => refused.code))).toEqual(
-      new Set(["run.owned"]),
-    );
-    expect(claims(world).map(({ epoch }) => epoch)).toEqual([1, 2]);
-  });
 });
 
 describe("after the session was ended and cleared", () => {

@@ -191,17 +191,20 @@ describe("an environment that cannot carry it: exit 4", () => {
     if (said.json !== undefined && said.code !== 0) expectSound(said, 4);
   });
 
-  test("parts of two builds", async () => {
+  test.each([
+    ["verbs.cjs", "next"],
+    ["look.cjs", "status"],
+  ])("parts of two builds: %s, which answers %s", async (part, verb) => {
     const other = await builtPlugin();
-    const text = readFileSync(join(other.root, "dist", "verbs.cjs"), "utf8");
+    const text = readFileSync(join(other.root, "dist", part), "utf8");
     const build = /"([0-9a-f]{12,64})"/.exec(readFileSync(other.cli, "utf8"))?.[1] ?? "";
     expect(text).toContain(build);
-    writeFileSync(join(other.root, "dist", "verbs.cjs"), text.replaceAll(build, "another build"));
-    const said = await call(other.cli, makePlace(), ["status"]);
+    writeFileSync(join(other.root, "dist", part), text.replaceAll(build, "another build"));
+    const said = await call(other.cli, makePlace(), [verb]);
     expectSound(said, 4);
     expect(said.told.error?.code).toBe("install.mixed");
-    rmSync(join(other.root, "dist", "verbs.cjs"));
-    const broken = await call(other.cli, makePlace(), ["status"]);
+    rmSync(join(other.root, "dist", part));
+    const broken = await call(other.cli, makePlace(), [verb]);
     expectSound(broken, 4);
     expect(broken.told.error?.code).toBe("install.broken");
     other.remove();

@@ -4,7 +4,7 @@
  * (Only node ids that look like array indexes change their place among `nodes`: the language orders those first.)
  */
 import { ok, type Refusal, type Result, refuse } from "../../core/result.ts";
-import { isRecord, isTextList, parseTolerant } from "../../core/tolerant-json.ts";
+import { isRecord, isTextList, parseTolerantDocument } from "../../core/tolerant-json.ts";
 
 export const JOB_STATES = ["PENDING", "RUNNING", "DONE", "FAILED"] as const;
 export type JobState = (typeof JOB_STATES)[number];
@@ -35,16 +35,20 @@ export interface DagJob {
   readonly [key: string]: unknown;
 }
 
-export interface PlanDag {
+/** What scheduling needs of a plan. */
+export interface Frontier {
   readonly meta: DagMeta;
-  readonly nodes: Readonly<Record<string, DagNode>>;
   readonly jobs: readonly DagJob[];
+}
+
+export interface PlanDag extends Frontier {
+  readonly nodes: Readonly<Record<string, DagNode>>;
   readonly [key: string]: unknown;
 }
 
 /** Total over any bytes; refuses `dag.torn`. The caller bounds the size. No text of the file stands in the reason. */
 export function parseDag(bytes: Uint8Array): Result<PlanDag> {
-  const parsed = parseTolerant(bytes);
+  const parsed = parseTolerantDocument(bytes);
   if (!parsed.ok) return torn(parsed.why === "empty" ? "is empty" : "is cut off or is no JSON");
   const fault = faultOf(parsed.value);
   return fault === null ? ok(parsed.value as PlanDag) : torn(fault);
@@ -55,12 +59,12 @@ export function parseDag(bytes: Uint8Array): Result<PlanDag> {
  * Attempts and gas stay: the interrupted hand-out has spent its fuel, and an interruption is no failure of the agent.
  * Nothing is dropped or reordered; the input is not changed; doing it twice is doing it once.
  */
-export function resetFrontier(dag: PlanDag): PlanDag {
+export function resetFrontier<F extends Frontier>(dag: F): F {
   return { ...dag, jobs: dag.jobs.map(resetJob) };
 }
 
 /** Jobs that may be handed out now, in the file's order: gas left, PENDING, attempts left, every dependency DONE. */
-export function readyJobs(dag: PlanDag): readonly DagJob[] {
+export function readyJobs(dag: Frontier): readonly DagJob[] {
   if (gasOf(dag) <= 0) return [];
   const done = new Set<string>();
   for (const job of dag.jobs) if (job.state === "DONE") done.add(job.job_id);
@@ -73,19 +77,20 @@ export function readyJobs(dag: PlanDag): readonly DagJob[] {
 }
 
 /** Nothing runs and nothing can be handed out. */
-export function isTerminated(dag: PlanDag): boolean {
+export function isTerminated(dag: Frontier): boolean {
   return runningJobs(dag).length === 0 && readyJobs(dag).length === 0;
 }
 
-export function runningJobs(dag: PlanDag): readonly DagJob[] {
+export function runningJobs(dag: Frontier): readonly DagJob[] {
   return dag.jobs.filter((job) => job.state === "RUNNING");
 }
 
-export function gasOf(dag: PlanDag): number {
+export function gasOf(dag: Frontier): number {
   return dag.meta.gas_remaining ?? 0;
 }
 
-function resetJob(job: DagJob): DagJob {
+/** One job of a reset frontier. */
+export function resetJob(job: DagJob): DagJob {
   if (job.state !== "RUNNING") return job;
   const { lease: _dead, ...rest } = job;
   // Said again because the rest of an index signature loses the known keys.
@@ -106,9 +111,9 @@ function faultOf(value: unknown): string | null {
     if (node.deps !== undefined && !isTextList(node.deps)) return "has a node whose deps are no list of ids";
   }
   if (!Array.isArray(jobs)) return "has no list of jobs";
-  for (const [index, job] of (jobs as readonly unknown[]).entries()) {
-    const fault = jobFault(job);
-    if (fault !== null) return `has ${fault} (job ${index + 1})`;
+  for (let at = 0; at < jobs.length; at += 1) {
+    const fault = jobFault(jobs[at]);
+    if (fault !== null) return `has ${fault} (job ${at + 1})`;
   }
   return null;
 }

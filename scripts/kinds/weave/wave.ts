@@ -2,7 +2,7 @@
  * The original's admission table: which ready jobs go out together. It is the table of the first wave of an adopted
  * graph; our own runs have their own.
  */
-import { type DagJob, gasOf, type PlanDag, readyJobs, runningJobs } from "./plan-dag.ts";
+import { type DagJob, type Frontier, gasOf, readyJobs, runningJobs } from "./plan-dag.ts";
 
 /** Jobs of one run that may be out at a time. */
 export const WAVE_WIDTH_MAX = 3;
@@ -31,9 +31,9 @@ const classOfKind: ReadonlyMap<unknown, MemoryClass> = new Map<unknown, MemoryCl
  * The next wave, greedy in the file's order: a job that does not fit is passed over, not waited for. At most as many
  * as there is gas. Progress floor: nothing running, nothing fits, but work and gas are there → the first of the
  * smallest class goes alone, whatever the memory. `freeMb` is the free memory now; running jobs are already in it.
+ * `ready`: the plan's ready jobs, where they are known already.
  */
-export function nextWave(dag: PlanDag, freeMb: number): readonly DagJob[] {
-  const ready = readyJobs(dag);
+export function nextWave(dag: Frontier, freeMb: number, ready: readonly DagJob[] = readyJobs(dag)): readonly DagJob[] {
   const running = runningJobs(dag).map(classOf);
   const jobsMax = Math.min(WAVE_WIDTH_MAX - running.length, gasOf(dag));
   const load: Load = { classes: [...running], freeMb };

@@ -21,19 +21,25 @@ export const claudeHands: Hands = {
     name: "Agent",
     input: { subagent_type, prompt, description: "A slot", run_in_background: false },
   }),
+  ask: ({ question, options }) => ({
+    name: "AskUserQuestion",
+    input: { questions: [{ question, header: "Gate", multiSelect: false, options }] },
+  }),
 };
 
 /** A model that obeys; `before` may answer in its place, or keep it waiting. */
 export async function claudeModel(
-  before: (asked: Parameters<Respond>[0]) => Reply | Promise<Reply | null> | null = () => null,
+  before: ((asked: Parameters<Respond>[0]) => Reply | Promise<Reply | null> | null) | null = null,
+  hands: Hands = claudeHands,
 ): Promise<MockModel> {
-  const model = await mockClaude(async (asked) => (await before(asked)) ?? obey(asked, claudeHands));
+  const model = await mockClaude(async (asked) => (await before?.(asked)) ?? obey(asked, hands));
   onTestFinished(() => model.close());
   return model;
 }
 
 export interface Claude {
-  readonly version: ClaudeVersion;
+  /** One of the two that are tested, or a program of another one. */
+  readonly version: ClaudeVersion | { readonly program: string };
   readonly world: World;
   readonly model: MockModel;
 }
@@ -56,8 +62,8 @@ export function claudeEnv({ world, model }: Pick<Claude, "world" | "model">): Re
   };
 }
 
-export function claudeProgram(version: ClaudeVersion): string {
-  return inject("clients").claude[version];
+export function claudeProgram(version: Claude["version"]): string {
+  return typeof version === "string" ? inject("clients").claude[version] : version.program;
 }
 
 /** `claude -p`: one prompt and everything that follows from it. */
@@ -84,6 +90,46 @@ export function talkToClaude(claude: Claude, more: readonly string[] = []): Talk
       await host.until((printed) => printed.split('"type":"result"').length > turns);
     },
   };
+}
+
+export interface ShownQuestion {
+  readonly question: string;
+  readonly options: readonly { readonly label: string; readonly description: string }[];
+}
+
+/** One prompt to a client that has a person at its side: `human` answers each question the client puts to him. */
+export function runClaudeWithHuman(
+  claude: Claude,
+  prompt: string,
+  human: (shown: ShownQuestion) => string,
+): HostProcess {
+  const streams = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+  const more = ["-p", ...streams, "--permission-prompt-tool", "stdio"];
+  const host = startProcess([...words(claude), ...more], claude.world.project, claudeEnv(claude), true);
+  const say = (message: object): void => host.type(`${JSON.stringify(message)}\n`);
+  const done = new Set<string>();
+  const look = (printed: string): boolean => {
+    for (const line of printed.split("\n").slice(0, -1)) {
+      const { type, request_id: id, request } = JSON.parse(line) as ControlRequest;
+      if (type === "result") return true;
+      if (type !== "control_request" || done.has(id)) continue;
+      done.add(id);
+      const [shown] = request.input.questions;
+      const answers = { [shown.question]: human(shown) };
+      const response = { behavior: "allow", updatedInput: { ...request.input, answers } };
+      say({ type: "control_response", response: { subtype: "success", request_id: id, response } });
+    }
+    return false;
+  };
+  say({ type: "user", message: { role: "user", content: prompt } });
+  host.until(look, 100_000).then(host.closeInput, host.closeInput);
+  return host;
+}
+
+interface ControlRequest {
+  readonly type: string;
+  readonly request_id: string;
+  readonly request: { readonly input: { readonly questions: readonly [ShownQuestion] } };
 }
 
 function words({ version, world }: Claude): readonly string[] {

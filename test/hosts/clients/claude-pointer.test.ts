@@ -5,7 +5,7 @@ import { type Conversation, heard, say } from "../../support/mock-model.ts";
 import { isSummaryAsked, obey } from "../../support/obeying-model.ts";
 import { claudeHands, claudeModel, openClaude, runClaude, talkToClaude } from "./claude-code.ts";
 import { claudeVersions } from "./install.ts";
-import { leaveRunBehind, makeWorld, onlyRun } from "./world.ts";
+import { leaveRunBehind, makeWorld, onlyRun, sessionRecord } from "./world.ts";
 
 const newest = claudeVersions[0];
 const fullTokens = 150_000;
@@ -22,10 +22,8 @@ describe.each(claudeVersions)("Claude Code %s", (version) => {
     expect(heard(model.asked.at(-1)!)).not.toContain("atlas: ");
     // The run comes after the session, so what follows is said by the hook of the resumed one.
     const id = await leaveRunBehind(world);
-    if (version === newest) {
-      await runClaude({ version, world, model }, "Go on.", ["--resume", session, "--fork-session"]).ended;
-      expectPointer(model.asked.at(-1), id);
-    }
+    await runClaude({ version, world, model }, "Go on.", ["--resume", session, "--fork-session"]).ended;
+    expectPointer(model.asked.at(-1), id);
     await runClaude({ version, world, model }, "Go on.", ["--resume", session]).ended;
     expectPointer(model.asked.at(-1), id);
     await runClaude({ version, world, model }, "Hello.").ended;
@@ -35,10 +33,13 @@ describe.each(claudeVersions)("Claude Code %s", (version) => {
   test("a manual compaction ends with the pointer, and with the two lines of PostCompact", async () => {
     const world = makeWorld();
     const model = await claudeModel(idle);
-    const talk = talkToClaude({ version, world, model });
+    const session = randomUUID();
+    const talk = talkToClaude({ version, world, model }, ["--session-id", session]);
     for (const prompt of ["Hello.", "And then?", "And then?"]) await talk.say(prompt);
     const id = await leaveRunBehind(world);
+    expect(sessionRecord(world, session).compactions).toBe(0);
     await talk.say("/compact");
+    expect(sessionRecord(world, session).compactions).toBe(1);
     expect(model.asked.some(isSummaryAsked)).toBe(true);
     await talk.say("Go on.");
     const last = model.asked.at(-1)!;
@@ -55,7 +56,9 @@ describe.each(claudeVersions)("Claude Code %s", (version) => {
   test("an automatic compaction ends with the pointer", async () => {
     const world = makeWorld();
     const model = await claudeModel((asked) => (isSummaryAsked(asked) ? null : say("ok", fullTokens)));
-    const talk = talkToClaude({ version, world, model }, version === newest ? ["--autocompact", "100000"] : []);
+    const session = randomUUID();
+    const more = version === newest ? ["--autocompact", "100000"] : [];
+    const talk = talkToClaude({ version, world, model }, [...more, "--session-id", session]);
     for (const prompt of ["Hello.", "And then?"]) await talk.say(prompt);
     const id = await leaveRunBehind(world);
     const before = model.asked.length;
@@ -66,6 +69,9 @@ describe.each(claudeVersions)("Claude Code %s", (version) => {
       after.find((asked) => !isSummaryAsked(asked)),
       id,
     );
+    // PostCompact records it, and is not heard here.
+    expect(sessionRecord(world, session).compactions).toBeGreaterThan(0);
+    expect(after.some((asked) => asked.body.includes("PostCompact ["))).toBe(false);
   });
 
   test("loads the skill by its name, and its first command takes the run up", async () => {
@@ -83,25 +89,28 @@ describe.each(claudeVersions)("Claude Code %s", (version) => {
   });
 });
 
-test(`Claude Code ${newest} shows the pointer after /clear, and the run it has let go is taken up again`, async () => {
-  const world = makeWorld();
-  const id = await leaveRunBehind(world);
-  const model = await claudeModel((asked) =>
-    asked.spoken.some(isAnswered) ? say("enough") : obey(asked, claudeHands),
-  );
-  const screen = await openClaude({ version: newest, world, model });
-  const told = (prompt: string) =>
-    model.asked.find((asked) => heard(asked).includes(prompt) && asked.spoken.some(isAnswered));
-  await screen.enter("Hello.", () => told("Hello.") !== undefined);
-  expect(heard(told("Hello.")!)).toMatch(/^do: submit triage$/m);
-  await screen.enter("/clear", () => onlyRun(world).events.some(({ type }) => type === "released"));
-  await screen.enter("Go on.", () => told("Go on.") !== undefined);
-  const last = told("Go on.")!;
-  expect(heard(last)).not.toContain("Hello.");
-  expect(heard(last)).toContain(`done=2/8 owner=released\nNow run: atlas resume --run ${id}`);
-  expect(heard(last)).toMatch(/^do: submit triage$/m);
-  expect(onlyRun(world).claims).toEqual([1, 2, 3]);
-});
+test.each(claudeVersions)(
+  "Claude Code %s shows the pointer after /clear, and the run it has let go is taken up again",
+  async (version) => {
+    const world = makeWorld();
+    const id = await leaveRunBehind(world);
+    const model = await claudeModel((asked) =>
+      asked.spoken.some(isAnswered) ? say("enough") : obey(asked, claudeHands),
+    );
+    const screen = await openClaude({ version, world, model });
+    const told = (prompt: string) =>
+      model.asked.find((asked) => heard(asked).includes(prompt) && asked.spoken.some(isAnswered));
+    await screen.enter("Hello.", () => told("Hello.") !== undefined);
+    expect(heard(told("Hello.")!)).toMatch(/^do: submit triage$/m);
+    await screen.enter("/clear", () => onlyRun(world).events.some(({ type }) => type === "released"));
+    await screen.enter("Go on.", () => told("Go on.") !== undefined);
+    const last = told("Go on.")!;
+    expect(heard(last)).not.toContain("Hello.");
+    expect(heard(last)).toContain(`done=2/8 owner=released\nNow run: atlas resume --run ${id}`);
+    expect(heard(last)).toMatch(/^do: submit triage$/m);
+    expect(onlyRun(world).claims).toEqual([1, 2, 3]);
+  },
+);
 
 function isAnswered(spoken: Conversation["spoken"][number]): boolean {
   return spoken.by === "host" && spoken.from === "tool";

@@ -1,13 +1,11 @@
 /** The real Kimi Code: what its model sees of an unfinished run, and whole runs that only do what was printed. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { type Conversation, heard, say } from "../../support/mock-model.ts";
 import { isSummaryAsked, obey } from "../../support/obeying-model.ts";
 import { everySlot, expectDone, slotsOf } from "./expected.ts";
 import { hold, isAgentAsked, isCoderDone } from "./hold.ts";
 import { kimiHands, kimiModel, runKimi, serveKimi } from "./kimi-code.ts";
-import { leaveRunBehind, makeWorld, onlyRun, type World } from "./world.ts";
+import { leaveRunBehind, makeWorld, onlyRun, sessionRecord } from "./world.ts";
 
 const windowTokens = 262_144;
 
@@ -32,7 +30,8 @@ test("takes the plugin, shows the skill at the start and after a compaction, and
   expect(heard(await prompt("And then?"))).not.toContain("<hook_result");
   await vi.waitFor(() => web.post(`/sessions/${session}:compact`, {}), 10_000);
   await model.until(isSummaryAsked);
-  await vi.waitFor(() => expect(compactionsOf(world, session)).toBe(1), 10_000);
+  // The hook after a compaction is not waited for by the host.
+  await vi.waitFor(() => expect(sessionRecord(world, session).compactions).toBe(1), 10_000);
   const after = await prompt("Go on.");
   expect(heard(after)).toContain("compacted");
   expect(skillIn(after)).not.toBe("");
@@ -92,10 +91,4 @@ test("is killed while an agent works; the next session finds the run by the skil
 function skillIn(asked: Conversation): string {
   const shape = /<plugin_session_start plugin="atlas" skill="atlas-resume">([\s\S]*)<\/plugin_session_start>/;
   return shape.exec(heard(asked))?.[1] ?? "";
-}
-
-/** The hook after a compaction is not waited for by the host. */
-function compactionsOf(world: World, session: string): unknown {
-  const record = join(world.env.XDG_STATE_HOME ?? "", "atlas", "sessions", `${session}.json`);
-  return (JSON.parse(readFileSync(record, "utf8")) as { readonly compactions: unknown }).compactions;
 }

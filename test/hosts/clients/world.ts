@@ -89,6 +89,12 @@ export function onlyRun(world: World) {
   };
 }
 
+/** What our hooks have recorded of a session. */
+export function sessionRecord(world: World, session: string): { readonly compactions: number } {
+  const path = join(world.env.XDG_STATE_HOME ?? "", "atlas", "sessions", `${session}.json`);
+  return JSON.parse(readFileSync(path, "utf8")) as { readonly compactions: number };
+}
+
 interface LedgerEvent {
   readonly type: string;
   readonly [key: string]: unknown;
@@ -98,6 +104,7 @@ export interface HostProcess {
   readonly pid: number;
   /** Writes to its stdin. */
   readonly type: (text: string) => void;
+  readonly closeInput: () => void;
   /** SIGKILL to this one process, as the system's own out-of-memory killer would. */
   readonly kill: () => Promise<void>;
   /** stdout so far. */
@@ -148,6 +155,7 @@ export function startProcess(
   return {
     pid: child.pid as number,
     type: (text) => child.stdin?.write(text),
+    closeInput: () => child.stdin?.end(),
     printed: () => stdout,
     ended,
     async kill() {
