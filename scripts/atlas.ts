@@ -38,10 +38,11 @@ async function main(argv: string[]): Promise<void> {
   process.exitCode = code;
 }
 
-/** The verbs that only look are a bundle of their own, which is there sooner. */
+/** The verbs that only look, and those that begin each turn, have smaller bundles, which are there sooner. */
 function bundleOf(argv: readonly string[]): string {
-  const looks = argv[0] === "status" || argv[0] === "ping";
-  return looks && !argv.includes("--help") ? "look.cjs" : "verbs.cjs";
+  if (argv.includes("--help")) return "verbs.cjs";
+  if (argv[0] === "status" || argv[0] === "ping") return "look.cjs";
+  return argv[0] === "resume" || argv[0] === "next" ? "steps.cjs" : "verbs.cjs";
 }
 
 /** The installation is not whole: exit code 4. */

@@ -27,16 +27,41 @@ const doors: LazyPart = {
   functions: ["check", "packetDoor"],
 };
 
+const lenses: LazyPart = {
+  module: "scripts/verify/lenses/parsers.ts",
+  bundle: "lenses.cjs",
+  functions: ["parseOwn"],
+};
+
+const globs: LazyPart = {
+  module: "scripts/engine/globs.ts",
+  bundle: "globs.cjs",
+  functions: ["globMatcher"],
+};
+
+const readers: LazyPart = {
+  module: "scripts/engine/readers.ts",
+  bundle: "readers.cjs",
+  functions: ["parseYaml", "addedLines", "readTests", "fittingSkills", "skillOf", "skillsText", "resolveCommand"],
+};
+
+const parts = (root: string): readonly Plugin[] => [
+  lazyBuiltins,
+  lazyPart(root, doors),
+  lazyPart(root, globs),
+  lazyPart(root, lenses),
+  lazyPart(root, readers),
+];
+
 export const BUNDLES: readonly Bundle[] = [
   { source: "scripts/atlas.ts", output: "atlas.cjs", optional: false, plugins: () => [lazyBuiltins] },
-  {
-    source: "scripts/verbs/main.ts",
-    output: "verbs.cjs",
-    optional: false,
-    plugins: (root) => [lazyBuiltins, lazyPart(root, doors)],
-  },
+  { source: "scripts/verbs/main.ts", output: "verbs.cjs", optional: false, plugins: parts },
+  { source: "scripts/verbs/steps.ts", output: "steps.cjs", optional: true, plugins: parts },
   { source: "scripts/verbs/look.ts", output: "look.cjs", optional: true, plugins: () => [lazyBuiltins] },
   { source: "scripts/verbs/doors-part.ts", output: doors.bundle, optional: true },
+  { source: "scripts/verbs/lenses-part.ts", output: lenses.bundle, optional: true },
+  { source: "scripts/verbs/readers-part.ts", output: readers.bundle, optional: true },
+  { source: "scripts/verbs/globs-part.ts", output: globs.bundle, optional: true },
   { source: "scripts/verbs/demo-host.ts", output: "demo-host.cjs", optional: true },
 ];
 
@@ -70,6 +95,8 @@ function sharedOptions(root: string): BuildOptions {
     write: false,
     metafile: true,
     format: "cjs",
+    // A package's "main" may be a form that finds its own parts at run time, where they no longer are.
+    mainFields: ["module", "main"],
     platform: "node",
     target: "node20.0",
     // One character beyond ASCII, and the whole file is kept and read in two bytes each.

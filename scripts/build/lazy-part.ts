@@ -15,18 +15,20 @@ export interface LazyPart {
 
 export function lazyPart(root: string, part: LazyPart): Plugin {
   const path = join(root, part.module);
+  // Each part its own: plugins of one build answer for every namespace.
+  const namespace = `part ${part.bundle}`;
   return {
-    name: "lazy-part",
+    name: namespace,
     setup(setup) {
       setup.onResolve({ filter: /\.ts$/ }, (args) =>
         args.kind === "import-statement" && join(args.resolveDir, args.path) === path
-          ? { path: part.module, namespace: "part" }
+          ? { path: part.module, namespace }
           : undefined,
       );
       setup.onResolve({ filter: /\.cjs$/ }, (args) =>
-        args.namespace === "part" ? { path: `./${part.bundle}`, external: true } : undefined,
+        args.namespace === namespace ? { path: `./${part.bundle}`, external: true } : undefined,
       );
-      setup.onLoad({ filter: /.*/, namespace: "part" }, () => ({
+      setup.onLoad({ filter: /.*/, namespace }, () => ({
         contents: stubs(part),
         loader: "js",
         resolveDir: root,

@@ -23,4 +23,5 @@ export type FenceLabel =
   | "paths"
   | "commands"
   | "words"
+  | "skills"
   | "losses";

@@ -9,7 +9,7 @@ import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../core/re
 import { type ChangeStage, isChangeStage, isWeaveStage } from "../core/stage-names.ts";
 import { packetDoor } from "../kinds/change/doors.ts";
 import type { ChangeEvent } from "../kinds/change/events.ts";
-import { isListedCommand } from "../kinds/change/listed-commands.ts";
+import { hasListedCommands } from "../kinds/change/listed-commands.ts";
 import type { ReadableOriginal } from "../kinds/change/original.ts";
 import { PRODUCT } from "../kinds/change/product.ts";
 import type { WeaveEvent } from "../kinds/weave/kind.ts";
@@ -19,6 +19,7 @@ import { entryKind, listFolder, replaceFile } from "../platform/files.ts";
 import { sha256 } from "../platform/hash.ts";
 import { bear, type NewRun } from "./birth.ts";
 import type { Engine } from "./context.ts";
+import { withSetup } from "./discover-setup.ts";
 import { keptBefore } from "./effects.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { halfTheMachine } from "./memory.ts";
@@ -66,7 +67,9 @@ export function adopt(
   const trees = deadTrees(engine, foreign, place.commonDir, run).map(
     (name): Extract<ChangeEvent, { type: "tree-wanted" }> => ({ type: "tree-wanted", name, from: null, foreign: true }),
   );
-  const adopted = run.graph ? graphRun(found, born.digest) : singleRun(run, files, born.digest, trees);
+  const adopted = run.graph
+    ? graphRun(found, born.digest)
+    : singleRun(engine, folder.root, form, run, files, born.digest, trees);
   if (!adopted.ok) return adopted;
   const { events, artifacts, intent } = adopted.value;
   const [first, ...rest] = events;
@@ -81,6 +84,9 @@ export function adopt(
 type Parts = Pick<NewRun, "artifacts" | "intent"> & { readonly events: NonEmpty<EventBase> };
 
 function singleRun(
+  engine: Engine,
+  root: string,
+  form: InvocationForm,
   run: ReadableOriginal,
   files: ReturnType<typeof hashOriginal>,
   foreign: string,
@@ -89,7 +95,7 @@ function singleRun(
   if (!isChangeStage(run.stage)) {
     return refuse("adopt.unknown_stage", `run ${run.id} stands at a stage this atlas does not know`, "atlas doctor");
   }
-  const packet = packetOf(run);
+  const packet = packetOf(engine, root, form, run);
   const losses = [...new Set([...run.losses.map((loss) => loss.code), ...(packet === null ? ["packet"] : [])])];
   const gas: ChangeEvent = { type: "gas-granted", amount: CHANGE_GAS, why: "adopted" };
   const adopted: ChangeEvent = {
@@ -100,6 +106,7 @@ function singleRun(
     packet: packet === null ? null : sha256(packet.bytes),
     hasCommand: packet?.hasCommand ?? false,
     listedCommand: packet?.isListed ?? false,
+    ...(packet === null || packet.assumed.length === 0 ? {} : { hasSetup: true, assumed: packet.assumed }),
     baseline: packet?.baseline ?? null,
     losses,
     files: files.filter((file) => !file.path.startsWith("tasks/")),
@@ -111,10 +118,17 @@ function singleRun(
 }
 
 /** The original's packet through our own door: what would not be taken from a user is not taken from a file. */
-function packetOf(run: ReadableOriginal): {
+function packetOf(
+  engine: Engine,
+  root: string,
+  form: InvocationForm,
+  run: ReadableOriginal,
+): {
   readonly bytes: Uint8Array;
   readonly hasCommand: boolean;
   readonly isListed: boolean;
+  /** Only a set-up can be: the original knew none. */
+  readonly assumed: readonly string[];
   readonly baseline: string | null;
 } | null {
   if (run.packet === null) return null;
@@ -122,11 +136,15 @@ function packetOf(run: ReadableOriginal): {
   const value = { intent, success_criteria: successCriteria, scope_paths: scopePaths, verify_cmd: verifyCommand };
   const checked = packetDoor(value, { memoryBytes: halfTheMachine(), recovered: true });
   if (!checked.ok) return null;
+  const plain = { packet: checked.value.packet, assumed: [] };
+  const { packet, assumed } =
+    form === "headless" ? withSetup(engine.fs, root, plain.packet, engine.environment) : plain;
   const known = typeof baseline === "string" && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(baseline) ? baseline : null;
   return {
-    bytes: Buffer.from(`${JSON.stringify(checked.value.packet, null, 2)}\n`, "utf8"),
-    hasCommand: checked.value.packet.verify_cmd !== "",
-    isListed: isListedCommand(checked.value.packet.verify_cmd),
+    bytes: Buffer.from(`${JSON.stringify(packet, null, 2)}\n`, "utf8"),
+    hasCommand: packet.verify_cmd !== "",
+    isListed: hasListedCommands(packet),
+    assumed,
     baseline: known,
   };
 }

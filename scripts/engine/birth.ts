@@ -26,6 +26,7 @@ import { type ArtifactName, artifactPath } from "./artifacts.ts";
 import type { Engine } from "./context.ts";
 import { kindNamed, mustFit } from "./kinds.ts";
 import type { RunFolder } from "./ledger.ts";
+import { witnessBirth } from "./witness.ts";
 
 export interface NewRun {
   readonly folder: RunFolder;
@@ -52,7 +53,7 @@ export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
   const { fs } = engine;
   const { folder } = run;
   checkLegal(run.events);
-  const line = firstLine(engine, folder.id, run.events);
+  const { text: line, sum } = firstLine(engine, folder.id, run.events);
   const lineBytes = Buffer.byteLength(line);
   if (lineBytes > LINE_BYTES_MAX) {
     const reason = `the first line of run ${folder.id} has ${lineBytes} bytes; a line takes ${LINE_BYTES_MAX}`;
@@ -79,6 +80,7 @@ export function bear(engine: Engine, run: NewRun): Result<RunFolder, Refusal> {
     throw failure(error, folder.ledger);
   }
   syncFolder(fs, join(folder.ledger, ".."));
+  witnessBirth(engine, folder, sum);
   return ok(folder);
 }
 
@@ -99,7 +101,11 @@ function checkLegal(events: NonEmpty<EventBase>): void {
   events.reduce((state, event) => kind.apply(state, event, { sum: NO_SUM, ts: "" }), kind.initial());
 }
 
-function firstLine(engine: Engine, id: RunId, events: NonEmpty<EventBase>): string {
+function firstLine(
+  engine: Engine,
+  id: RunId,
+  events: NonEmpty<EventBase>,
+): { readonly text: string; readonly sum: string } {
   const stage = (events.find((event) => event.type === "stage") as { stage?: string } | undefined)?.stage;
   const body = {
     v: LINE_VERSION,
@@ -111,7 +117,7 @@ function firstLine(engine: Engine, id: RunId, events: NonEmpty<EventBase>): stri
     by: { verb: engine.verb, pid: process.pid, session: engine.self.session, epoch: 1 },
     events,
   };
-  return sealLine(body, sha256).text;
+  return sealLine(body, sha256);
 }
 
 /** Folders of births that never came to be; for `clean`. */

@@ -31,9 +31,13 @@ export function sweepSessions(engine: Engine, others: Others, sweep: Sweep): voi
       fs.unlinkSync(join(sessions, name));
     });
   }
-  const known = join(state, "runs");
-  const places = entryKind(fs, known) === "folder" ? listFolder(fs, known).map((name) => join(known, name)) : [];
-  sweepTemporary(engine, [sessions, ...places], others, sweep);
+  const places = ["runs", "witness"].flatMap((name) => {
+    const known = join(state, name);
+    return entryKind(fs, known) === "folder" ? listFolder(fs, known).map((place) => join(known, place)) : [];
+  });
+  const listed = join(state, "listed");
+  const memories = entryKind(fs, listed) === "folder" ? [listed] : [];
+  sweepTemporary(engine, [sessions, ...memories, ...places], others, sweep);
 }
 
 /** A record of a process that could not be told says nothing about whether it lives: it stays. */

@@ -85,7 +85,7 @@ function machineCheck(engine: Engine): Check {
 function installation(engine: Engine, build: string | null): readonly Check[] {
   const checks: Check[] = [];
   const at = (name: string): string => join(engine.pluginRoot, name);
-  for (const name of ["atlas.cjs", "look.cjs", "verbs.cjs"]) {
+  for (const name of ["atlas.cjs", "look.cjs", "steps.cjs", "verbs.cjs"]) {
     const read = readBounded(engine.fs, at(`dist/${name}`), bundleBytesMax);
     if (read.kind !== "file") {
       checks.push(bad("installation", `dist/${name} is ${read.kind === "bad" ? read.why : "missing"}`, reinstall));

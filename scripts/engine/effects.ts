@@ -49,7 +49,7 @@ export function userTree(loaded: Loaded): string {
 export function perform(
   engine: Engine,
   loaded: Loaded<TreeState>,
-  effect: Exclude<ChangeEffect, { effect: "run-command" }>,
+  effect: Exclude<ChangeEffect, { effect: "run-command" | "deliver" }>,
 ): EffectOutcome {
   const { folder, state } = loaded;
   const { commonDir } = state.head;

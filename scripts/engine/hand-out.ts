@@ -16,8 +16,10 @@ import type { Engine } from "./context.ts";
 import { snapshotsOf, workRoot } from "./effects.ts";
 import { readEvidence, verdictOf } from "./judge.ts";
 import type { Loaded } from "./ledger.ts";
+import { maskedValue } from "./masked.ts";
 import { readPacket } from "./packets.ts";
 import { doorContext, resultsOf } from "./results.ts";
+import { skillAdvice } from "./skills.ts";
 
 const filesMax = 40;
 const pathsMax = 2000;
@@ -47,7 +49,9 @@ export function writePackets(engine: Engine, loaded: Loaded<ChangeState>): void 
  * The parts first, the sheet that names them last. A sheet that stands is whole, and so is what it names, because it is
  * never written twice; one that the power took is written by the next command, so its name is not waited for.
  */
-export function writeSheet(engine: Engine, path: string, packet: AgentPacket): void {
+export function writeSheet(engine: Engine, path: string, whole: AgentPacket): void {
+  // A diff, a tail, an answer of an agent: whatever a packet is made of, a model reads it.
+  const packet = maskedValue(whole, engine.environment, path);
   const folder = join(path, "..");
   makeFolder(engine.fs, folder);
   const folders = new Set<string>();
@@ -113,7 +117,7 @@ function faultsOf(engine: Engine, loaded: Loaded<ChangeState>, lease: Lease): re
 function coderSheet(
   engine: Engine,
   loaded: Loaded<ChangeState>,
-  basis: Omit<Parameters<typeof coderPacket>[0], "scout" | "plan" | "assumptions" | "refine" | "narrower">,
+  basis: Omit<Parameters<typeof coderPacket>[0], "scout" | "plan" | "assumptions" | "refine" | "narrower" | "skills">,
   pass: Pass,
   failures: number,
 ): AgentPacket {
@@ -136,6 +140,7 @@ function coderSheet(
     ...basis,
     scout: textOf(engine, loaded, "scout", "json"),
     plan: textOf(engine, loaded, "plan", "md"),
+    skills: skillAdvice(engine, loaded, basis.packet.intent),
     assumptions: state.assumed.map((field) => `${field}: the default was taken`),
     refine,
     narrower:

@@ -27,9 +27,6 @@ export type Observed =
  * starts and ends that a session of another living process saw are left out: they are not the work handed out here.
  */
 export function readObserved(engine: Engine, folder: RunFolder): readonly Observed[] {
-  const read = readBounded(engine.fs, join(folder.ledger, "observed.jsonl"), observedBytesMax);
-  if (read.kind !== "file") return [];
-  const seen: Observed[] = [];
   const strangers = new Map<string, boolean>();
   const isStranger = (session: string | null): boolean => {
     if (session === null) return false;
@@ -37,6 +34,14 @@ export function readObserved(engine: Engine, folder: RunFolder): readonly Observ
     strangers.set(session, known);
     return known;
   };
+  return readObservedLines(engine, folder).filter((seen) => seen.type === "typed" || !isStranger(seen.session));
+}
+
+/** As `readObserved`, whoever saw it: the same file gives the same answer everywhere. */
+export function readObservedLines(engine: Pick<Engine, "fs">, folder: RunFolder): readonly Observed[] {
+  const read = readBounded(engine.fs, join(folder.ledger, "observed.jsonl"), observedBytesMax);
+  if (read.kind !== "file") return [];
+  const seen: Observed[] = [];
   for (const line of read.bytes.toString("utf8").split("\n")) {
     if (!line.startsWith("{")) continue;
     try {
@@ -46,7 +51,7 @@ export function readObserved(engine: Engine, folder: RunFolder): readonly Observ
       if (type === "typed" && typeof nonce === "string" && typeof choice === "string") {
         seen.push({ type, nonce, choice, session });
       }
-      if (typeof lease !== "string" || isStranger(session)) continue;
+      if (typeof lease !== "string") continue;
       if (type === "started") seen.push({ type, lease, session });
       if (type === "stopped" && typeof agent === "string") seen.push({ type, lease, agent, session });
     } catch {

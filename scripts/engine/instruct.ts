@@ -2,12 +2,14 @@
 import { join } from "node:path";
 import type { Dispatch, Instruction, Step } from "../core/kind.ts";
 import type { NonEmpty } from "../core/result.ts";
+import { change } from "../kinds/change/kind.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { changeSlots, isSlotName } from "../parts/slots.ts";
 import { tokenOf } from "./change-run.ts";
 import { type Engine, watchSeconds } from "./context.ts";
 import { packetPath, promptOf } from "./hand-out.ts";
 import type { AnyState } from "./kinds.ts";
+import { labelNow } from "./label-now.ts";
 import type { Loaded } from "./ledger.ts";
 import { meaningsOf, questionOf } from "./questions.ts";
 import { resultPath } from "./results.ts";
@@ -88,7 +90,7 @@ function instruction(engine: Engine, loaded: Loaded<AnyState>, step: Step): Inst
     case "wait":
       return { do: "wait", until: "the command's result", why: step.why, then: wait };
     case "report":
-      return { do: "report", status: step.status, artifact: reportArtifact(loaded), why: reasonsOf(loaded) };
+      return { do: "report", artifact: reportArtifact(loaded), ...statusNow(engine, loaded, step.status) };
     case "nothing":
       return { do: "nothing", why: step.why };
     case "hand-out":
@@ -123,8 +125,19 @@ export function reportArtifact(loaded: Loaded<AnyState>): string | null {
     : join(loaded.folder.ledger, "artifacts", "result.patch");
 }
 
-function reasonsOf(loaded: Loaded<AnyState>): readonly string[] {
-  return (loaded.state as Partial<ChangeState>).reasons ?? [];
+/** A green end is printed green only while it still holds. */
+function statusNow(
+  engine: Engine,
+  loaded: Loaded<AnyState>,
+  status: Extract<Step, { step: "report" }>["status"],
+): Pick<Extract<Instruction, { do: "report" }>, "status" | "why"> {
+  if (loaded.kind.name !== change.name) return { status, why: [] };
+  const run = loaded as Loaded<ChangeState>;
+  const { label, reasons } = labelNow(engine, run);
+  const { delivery } = run.state;
+  const undelivered = delivery !== null && !delivery.done ? ["delivery.unfinished"] : [];
+  const now = status === "verified" && label !== "VERIFIED" ? "unverified" : status;
+  return { status: now, why: [...undelivered, ...reasons] };
 }
 
 function passOfState(state: ChangeState): number {

@@ -1,5 +1,4 @@
 /** The verdict of a pass, from re-read and re-hashed artifacts only. */
-import picomatch from "picomatch";
 import type { ChangeCommand } from "../kinds/change/decide.ts";
 import { check } from "../kinds/change/doors.ts";
 import { type ChangeState, filledKey } from "../kinds/change/state.ts";
@@ -12,6 +11,7 @@ import { type CriticSeen, type Verdict, verdict } from "../verify/verdict.ts";
 import { readArtifact } from "./artifacts.ts";
 import type { Engine } from "./context.ts";
 import { snapshotsOf } from "./effects.ts";
+import { globMatcher } from "./globs.ts";
 import type { Loaded } from "./ledger.ts";
 import { halfTheMachine } from "./memory.ts";
 import { readPacket } from "./packets.ts";
@@ -44,7 +44,7 @@ export function verdictOf(engine: Engine, loaded: Loaded<ChangeState>, pass: Pas
   const evidence = readEvidence(engine, loaded, pass);
   const critics = Object.fromEntries(criticNames.map((name) => [name, readCritic(engine, loaded, name, pass)]));
   const packet = readPacket(engine, loaded);
-  const matches = scopeMatcher(packet?.scope_paths ?? [], (pattern) => picomatch(pattern, { dot: true }));
+  const matches = scopeMatcher(packet?.scope_paths ?? [], globMatcher);
   const changed =
     evidence === null
       ? []

@@ -50,7 +50,8 @@ export type Load =
 
 export const SNAPSHOT_BYTES_MAX = 96 * 1024 * 1024;
 const snapshotName = "snapshot.json";
-const snapshotVersion = 1;
+/** Raised with the shape of a state. Of an older one only its place in the log is believed: it is folded anew. */
+const snapshotVersion = 2;
 
 interface Snapshot {
   readonly v: number;
@@ -67,7 +68,7 @@ interface Snapshot {
 export function loadRun(fs: FileSystem, folder: RunFolder, trustSnapshot = true): Load {
   // The snapshot is read before the log: one written later than the log was read would look like a lost tail.
   const snapshot = readSnapshot(fs, folder);
-  if (snapshot !== null && trustSnapshot) {
+  if (snapshot !== null && snapshot.v === snapshotVersion && trustSnapshot) {
     const quick = loadFrom(fs, folder, snapshot);
     if (quick !== null) return quick;
   }
@@ -212,7 +213,7 @@ function isSnapshot(value: unknown): value is Snapshot {
   if (typeof value !== "object" || value === null) return false;
   const { v, kind, version, seq, sum, log_bytes: logBytes, headline, state } = value as Record<string, unknown>;
   return (
-    v === snapshotVersion &&
+    (v === 1 || v === snapshotVersion) &&
     typeof kind === "string" &&
     typeof version === "number" &&
     Number.isSafeInteger(seq) &&

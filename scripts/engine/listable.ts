@@ -2,17 +2,43 @@
 import { join } from "node:path";
 import type { RefusalCode } from "../core/result.ts";
 import { entryKind, errno, failure, listFolder } from "../platform/files.ts";
+import { type Identity, type Listing, placeIdentity, recallListing } from "../platform/listing.ts";
 import type { Place } from "../platform/places.ts";
+import { stateFolder } from "../platform/sessions.ts";
 import type { Engine } from "./context.ts";
 import type { RunFolder } from "./ledger.ts";
 
 /** A place with the names in it, sorted. One that may not be read is said to be one: it is not empty. */
-export function listPlace(engine: Engine, place: Place): { readonly place: Place; readonly names: readonly string[] } {
+function listPlace(engine: Engine, place: Place): { readonly place: Place; readonly names: readonly string[] } {
   if (!place.trusted) return { place, names: place.why === "another user's" ? listFolder(engine.fs, place.atlas) : [] };
   const names = listAllowed(engine, place.atlas);
   return names === null
     ? { place: { ...place, trusted: false, why: "unreadable" }, names: [] }
     : { place, names: names.sort() };
+}
+
+export interface Listed {
+  readonly place: Place;
+  /** Of a recalled place the open runs alone. */
+  readonly names: readonly string[];
+  readonly recalled: Listing | null;
+  /** What the place was before it was read; null: it is not to be remembered. */
+  readonly before: Identity | null;
+}
+
+/** A place with its names, or with what was found in it when it was exactly as it is now. */
+export function listedPlace(engine: Engine, place: Place, recalls: boolean): Listed {
+  if (!recalls || !place.trusted) return { ...listPlace(engine, place), recalled: null, before: null };
+  const { atlas, state, now } = memoryOf(engine, place);
+  const recalled = recallListing(engine.fs, atlas, state, now);
+  if (recalled !== null) return { place, names: recalled.open, recalled, before: null };
+  const before = placeIdentity(engine.fs, atlas);
+  return { ...listPlace(engine, place), recalled, before };
+}
+
+/** Where, and when, a look at a place is remembered. */
+export function memoryOf(engine: Engine, { atlas }: Place): { atlas: string; state: string | null; now: number } {
+  return { atlas, state: stateFolder(engine.environment), now: engine.moment.now };
 }
 
 /** False: we have no right to. Throws for a failing disk. */

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { freemem, totalmem } from "node:os";
+import type { Room } from "../parts/admission.ts";
 
 /** Free memory in MB; `ATLAS_FREE_MB` replaces the reading where a test needs the same answer everywhere. */
 export function freeMegabytes(environment: Readonly<Record<string, string | undefined>>): number {
@@ -24,6 +25,13 @@ export function parseVmStat(text: string): number | null {
   );
   if (page === undefined || pages.some((count) => count === undefined)) return null;
   return Number(page) * pages.reduce((sum, count) => sum + Number(count), 0);
+}
+
+/** What agents may be given now. A container's limit is the machine, where there is one. */
+export function roomOf(environment: Readonly<Record<string, string | undefined>>): Room {
+  const limit = (process as { constrainedMemory?: () => number }).constrainedMemory?.call(process) ?? 0;
+  const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return { freeMb: freeMegabytes(environment), totalMb: Math.floor(bytes / (1024 * 1024)) };
 }
 
 /** Default memory limit of a build. */

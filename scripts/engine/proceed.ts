@@ -15,6 +15,7 @@ import { writePackets } from "./hand-out.ts";
 import { awaitedOf, instructionFor } from "./instruct.ts";
 import type { Loaded, RunFolder } from "./ledger.ts";
 import { syncLog } from "./log.ts";
+import { roomOf } from "./memory.ts";
 import { writeMarks } from "./results.ts";
 import { writeRootPacket } from "./root-packets.ts";
 import { type Settling, settleChange, settleWeave } from "./settle.ts";
@@ -70,7 +71,7 @@ export async function proceed(engine: Engine, folder: RunFolder, wish: Wish): Pr
     did.push(...settled.value.did);
     const busy = refuseBusyTree(engine, settled.value.loaded);
     if (busy !== null) return busy;
-    const handed = decideAs(engine, folder, wish.claim, { do: "hand-out" });
+    const handed = decideAs(engine, folder, wish.claim, { do: "hand-out", room: roomOf(engine.environment) });
     if (!handed.ok) return handed;
     if (!handed.value.recorded) {
       const leftMs = (wish.awaitMs ?? 0) - waitedMs;

@@ -10,7 +10,7 @@ import type { RefusalCode, Result } from "../core/result.ts";
 import { ok, refuse } from "../core/result.ts";
 import type { ChangeCommand } from "../kinds/change/decide.ts";
 import { check, type DoorContext } from "../kinds/change/doors.ts";
-import { isListedCommand } from "../kinds/change/listed-commands.ts";
+import { hasListedCommands } from "../kinds/change/listed-commands.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
 import { type Lease, liveLease } from "../parts/lease.ts";
 import { changeSlots, isSlotName, type SlotName } from "../parts/slots.ts";
@@ -119,7 +119,7 @@ export function submission(
   };
   if (slot === "packet") {
     const { packet } = checked.value as {
-      readonly packet: { readonly verify_cmd: string; readonly baseline?: string };
+      readonly packet: { readonly verify_cmd: string; readonly setup_cmd?: string; readonly baseline?: string };
     };
     const normal = Buffer.from(`${JSON.stringify(packet, null, 2)}\n`, "utf8");
     const hash = writeArtifact(engine.fs, loaded.folder, { slot, pass: 0, extension }, normal);
@@ -128,7 +128,8 @@ export function submission(
       sha256: hash,
       packet: {
         hasCommand: packet.verify_cmd !== "",
-        listedCommand: isListedCommand(packet.verify_cmd),
+        hasSetup: packet.setup_cmd !== undefined,
+        listedCommand: hasListedCommands(packet),
         baseline: packet.baseline ?? null,
       },
     });

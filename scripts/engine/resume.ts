@@ -87,7 +87,7 @@ export async function resumeRun(
   }
   const read = load(engine, folder);
   if (!read.ok) return read;
-  if (read.value.headline.terminal) return asResumed(conclude(engine, read.value, did), run);
+  if (read.value.headline.terminal) return finished(engine, run, read.value, did);
   const here = checkPlace(engine, read.value);
   if (!here.ok) return here;
   const foreign = checkForeign(engine, read.value, run.original);
@@ -112,6 +112,19 @@ export async function resumeRun(
   });
   if (!proceeded.ok) return proceeded;
   return asResumed(ok({ ...proceeded.value, did: [...did, ...proceeded.value.did] }), run);
+}
+
+/** Its result is told again. What the human chose after its end is still owed where that was cut off: it needs no claim. */
+async function finished(
+  engine: Engine,
+  run: FoundRun,
+  loaded: Loaded,
+  did: readonly string[],
+): Promise<Result<Resumed, Refusal>> {
+  const { delivery = null } = loaded.state as Partial<ChangeState>;
+  if (delivery === null || delivery.done) return asResumed(conclude(engine, loaded, did), run);
+  const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded) });
+  return asResumed(proceeded.ok ? ok({ ...proceeded.value, did: [...did, ...proceeded.value.did] }) : proceeded, run);
 }
 
 function asResumed(result: Result<Proceeded, Refusal>, run: FoundRun): Result<Resumed, Refusal> {

@@ -7,9 +7,10 @@ import { entryKind, readBounded } from "../platform/files.ts";
 import { readArtifact } from "./artifacts.ts";
 import type { Engine } from "./context.ts";
 import { writeSheet } from "./hand-out.ts";
-import { readEvidence } from "./judge.ts";
+import { labelNow } from "./label-now.ts";
 import type { Loaded } from "./ledger.ts";
 import { readPacket } from "./packets.ts";
+import { reportedEvidence } from "./report-measures.ts";
 
 const intentBytesMax = 64 * 1024;
 
@@ -86,11 +87,12 @@ function wordsOf(engine: Engine, loaded: Loaded<ChangeState>): string | null {
 
 function outcomeOf(engine: Engine, loaded: Loaded<ChangeState>): readonly string[] {
   const { state, folder } = loaded;
-  const evidence = readEvidence(engine, loaded, passOf(state));
+  const now = labelNow(engine, loaded);
+  const evidence = reportedEvidence(engine, loaded, passOf(state));
   const spent = `${state.gas.charged} leases of ${state.gas.granted} gas, ${gasLeft(state.gas)} left`;
   return [
-    ...(state.label === null ? [] : [`label: ${state.label}`]),
-    ...state.reasons.map((reason) => `why: ${reason}`),
+    ...(now.label === null ? [] : [`label: ${now.label}`]),
+    ...now.reasons.map((reason) => `why: ${reason}`),
     ...(evidence === null ? [] : [`command: ${evidence.command.ending} ${evidence.command.code ?? ""}`.trimEnd()]),
     ...(state.label === null ? [] : [`patch: ${join(folder.ledger, "artifacts", "result.patch")}`]),
     `work: ${spent}, ${state.refinePasses} of 2 refine passes`,

@@ -6,14 +6,15 @@ import { compareRuns } from "../core/order.ts";
 import { EnvironmentFailure, type RefusalCode } from "../core/result.ts";
 import { isChangeStage } from "../core/stage-names.ts";
 import { entryKind, readPrefix } from "../platform/files.ts";
-import { LOOSE_MARKS_MAX, packMarks, readMarks, unmarked } from "../platform/finished.ts";
+import { LOOSE_MARKS_MAX, NO_MARKS, packMarks, readMarks, unmarked } from "../platform/finished.ts";
 import { sha256 } from "../platform/hash.ts";
+import { rememberListing } from "../platform/listing.ts";
 import { firstObject, isSealed } from "../platform/peek-foreign.ts";
 import { findPlaces, type Place, type Places } from "../platform/places.ts";
 import { progressOf } from "../platform/spoken.ts";
 import type { Engine } from "./context.ts";
 import { type Loaded, loadRun, type RunFolder } from "./ledger.ts";
-import { canList, listPlace, oddPart } from "./listable.ts";
+import { canList, listedPlace, memoryOf, oddPart } from "./listable.ts";
 import { freeMegabytes } from "./memory.ts";
 import { type ReadOriginal, readOriginal } from "./originals.ts";
 import { graphView, ownView, progressOfGraph, type RunView } from "./run-view.ts";
@@ -51,23 +52,29 @@ export function placesOf(engine: Engine): Places {
 /** `only`: one run by id (or its masked form), finished or not; no other folder is opened. */
 export type Scope = "unfinished" | "all" | { readonly only: string };
 
-/** The runs of every place that are in scope; finished ones outside it are counted. */
-export function findRuns(engine: Engine, scope: Scope = "unfinished"): Found {
+/**
+ * The runs of every place that are in scope; finished ones outside it are counted. `recalls`: what a look at a large
+ * place found may be remembered for the next, for a verb that decides nothing.
+ */
+export function findRuns(engine: Engine, scope: Scope = "unfinished", recalls = false): Found {
   const all = scope !== "unfinished";
   const { places: present, searched, repository } = placesOf(engine);
-  const listed = present.map((place) => listPlace(engine, place));
+  const listed = present.map((place) => listedPlace(engine, place, recalls && scope === "unfinished"));
   const places = listed.map(({ place }) => place);
   const runs: FoundRun[] = [];
   let finished = 0;
-  for (const { place, names } of listed) {
+  for (const { place, names, recalled, before } of listed) {
     if (!place.trusted && place.why !== "another user's") continue;
-    const marks = readMarks(engine.fs, place.atlas);
+    const marks = recalled === null ? readMarks(engine.fs, place.atlas) : NO_MARKS;
     if (marks.loose.size > LOOSE_MARKS_MAX && place.trusted) quietly(() => packMarks(engine.fs, place.atlas));
     const tracked = isTracked(engine, place, repository?.topLevel ?? null);
     const chosen = named(names, scope);
     const open = unmarked(marks, chosen);
     const isOpen = new Set(all ? open : []);
-    if (!all) finished += chosen.length - open.length;
+    const done = recalled?.finished ?? chosen.length - open.length;
+    if (!all) finished += done;
+    if (before !== null)
+      rememberListing(engine.fs, memoryOf(engine, place), before, { open: open.filter(isRunId), finished: done });
     for (const id of all ? chosen : open) {
       if (!isRunId(id)) continue;
       const run = describe(engine, place, id, tracked);

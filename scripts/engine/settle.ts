@@ -6,15 +6,17 @@ import { ok, type Refusal, type Result, refuse } from "../core/result.ts";
 import type { EffectOutcome } from "../kinds/change/decide.ts";
 import { change } from "../kinds/change/kind.ts";
 import type { ChangeState } from "../kinds/change/state.ts";
-import { effectKey } from "../kinds/change/state.ts";
+import { effectKey, wantedCommand } from "../kinds/change/state.ts";
 import type { WeaveState } from "../kinds/weave/kind.ts";
 import { weave } from "../kinds/weave/kind.ts";
-import { treeEffectKey } from "../parts/tree.ts";
+import { type TreeOutcome, treeEffectKey } from "../parts/tree.ts";
 import { isPerformerAlive } from "../platform/performer-client.ts";
 import { identityOf } from "../platform/processes.ts";
 import { decideAs } from "./change-run.ts";
-import { evidenceWithoutCommand, lookAtCommand } from "./command-run.ts";
+import { lookAtCommand } from "./command-run.ts";
+import { composeEvidence } from "./compose-evidence.ts";
 import type { Engine } from "./context.ts";
+import { deliver } from "./deliver.ts";
 import { perform } from "./effects.ts";
 import { readObserved } from "./human.ts";
 import { judgement } from "./judge.ts";
@@ -86,10 +88,7 @@ async function settleEffect(settling: Settling, loaded: Loaded<ChangeState>): Pr
   const { engine, folder, claim } = settling;
   const { state } = loaded;
   const [effect] = change.owed(loaded.state);
-  // No ticket: it was begun by a recording that was killed, not by a command that runs.
-  const unbegun = state.effect === null || (effect?.effect === "run-command" && state.effect.ticket === undefined);
-  if (state.phase.at === "verify" && !state.hasCommand && unbegun) return recordNoCommand(settling, loaded);
-  if (effect === undefined) return ok(null);
+  if (effect === undefined) return settleEvidence(settling, loaded);
   if (effect.effect === "run-command") {
     const standing = await lookAtCommand(engine, loaded, settling.waitMs);
     if (standing.is === "running") return ok(null);
@@ -102,16 +101,28 @@ async function settleEffect(settling: Settling, loaded: Loaded<ChangeState>): Pr
     });
     if (!ended.ok) return ended;
     if (!ended.value.recorded) return ok(overtaken);
-    return ok(standing.outcome.of === "lost" ? "command lost" : "command recorded");
+    return ok(standing.outcome.of === "lost" ? `${effect.of} lost` : `${effect.of} recorded`);
   }
   const begun = beginShort(settling, effectKey(effect));
   if (!begun.ok) return begun;
   if (!begun.value.recorded) return ok(overtaken);
-  const outcome = perform(engine, begun.value.loaded, effect);
+  const outcome =
+    effect.effect === "deliver"
+      ? deliver(engine, begun.value.loaded, effect.choice)
+      : perform(engine, begun.value.loaded, effect);
   const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome });
   if (!ended.ok) return ended;
   if (!ended.value.recorded) return ok(overtaken);
   return ok(`${effectKey(effect)}${detailOf(outcome)}`);
+}
+
+/** Once every command of the pass has ended, what they left becomes its evidence; a run without a command has none. */
+function settleEvidence(settling: Settling, loaded: Loaded<ChangeState>): Result<string | null, Refusal> {
+  const { engine, folder, claim } = settling;
+  const { phase } = loaded.state;
+  if (phase.at !== "verify" || wantedCommand(loaded.state) !== null) return ok(null);
+  const recorded = decideAs(engine, folder, claim, composeEvidence(engine, loaded, phase.pass));
+  return recorded.ok ? ok(recorded.value.recorded ? "evidence recorded" : overtaken) : recorded;
 }
 
 /** Where a tree was kept, or why it was left; never a name that lies in it. */
@@ -137,19 +148,6 @@ function beginShort(settling: Settling, key: string): Result<Transaction<ChangeS
     }
     return ok({ do: "begin", key, performer });
   });
-}
-
-function recordNoCommand(settling: Settling, loaded: Loaded<ChangeState>): Result<string | null, Refusal> {
-  const { engine, folder, claim } = settling;
-  const { phase } = loaded.state;
-  if (phase.at !== "verify") return ok(null);
-  const effect = { effect: "run-command", pass: phase.pass } as const;
-  const begun = beginShort(settling, effectKey(effect));
-  if (!begun.ok) return begun;
-  if (!begun.value.recorded) return ok(overtaken);
-  const outcome = evidenceWithoutCommand(engine, loaded, phase.pass);
-  const ended = decideAs(engine, folder, claim, { do: "finish", effect, outcome });
-  return ended.ok ? ok(ended.value.recorded ? "no command to run" : overtaken) : ended;
 }
 
 /** Starts a hook saw are taken into the ledger: a started agent is waited for, not printed again. */
@@ -237,11 +235,16 @@ export function settleWeave(settling: Settling): Result<Settled<WeaveState>, Ref
     if (!begun.ok) return begun;
     if (!begun.value.recorded) continue;
     const outcome = perform(engine, begun.value.loaded, effect);
-    if (outcome.of === "take-base" || outcome.of === "run-command" || outcome.of === "lost")
-      throw new Error("not a tree's outcome");
+    if (!isTreeOutcome(outcome)) throw new Error("not a tree's outcome");
     const ended = decide({ do: "finish", effect, outcome });
     if (!ended.ok) return ended;
     if (ended.value.recorded) did.push(`${treeEffectKey(effect)}${detailOf(outcome)}`);
   }
   throw new Error(`run ${folder.id} does not come to rest`);
+}
+
+function isTreeOutcome(outcome: EffectOutcome): outcome is TreeOutcome {
+  return (
+    outcome.of !== "take-base" && outcome.of !== "run-command" && outcome.of !== "deliver" && outcome.of !== "lost"
+  );
 }

@@ -12,6 +12,7 @@ import { bear, makePlace } from "./birth.ts";
 import { tokenOf } from "./change-run.ts";
 import type { Engine } from "./context.ts";
 import { withDefaults } from "./discover.ts";
+import { withSetup } from "./discover-setup.ts";
 import type { RunFolder } from "./ledger.ts";
 import { PACKET_ARTIFACT } from "./packets.ts";
 import { proceed } from "./proceed.ts";
@@ -69,7 +70,7 @@ export async function start(
   }
   const top = repository?.topLevel ?? null;
   const filled =
-    form === "headless" ? withDefaults(engine.fs, top ?? root, packet, checked.missing) : { packet, assumed: [] };
+    form === "headless" ? headlessPacket(engine, top ?? root, packet, checked.missing) : { packet, assumed: [] };
   const bytes = Buffer.from(`${JSON.stringify(filled.packet, null, 2)}\n`, "utf8");
   const atlas = makePlace(engine.fs, root);
   const id = assignId(engine, atlas, digest);
@@ -101,6 +102,7 @@ export async function start(
       missing: form === "headless" ? [] : checked.missing,
       assumed: filled.assumed,
       hasCommand: filled.packet.verify_cmd !== "",
+      ...(filled.packet.setup_cmd === undefined ? {} : { hasSetup: true }),
       baseline: repository?.head ?? null,
     },
     { type: "stage", stage: "INIT" },
@@ -116,6 +118,12 @@ export async function start(
   const proceeded = await proceed(engine, folder, { claim: tokenOf(opened.value) });
   if (!proceeded.ok) return proceeded;
   return ok({ ...proceeded.value, did: ["opened", ...proceeded.value.did], id, original: null });
+}
+
+function headlessPacket(engine: Engine, root: string, packet: Packet, missing: PacketChecked["missing"]) {
+  const filled = withDefaults(engine.fs, root, packet, missing);
+  const prepared = withSetup(engine.fs, root, filled.packet, engine.environment);
+  return { packet: prepared.packet, assumed: [...filled.assumed, ...prepared.assumed] };
 }
 
 /** A found place first; else the main worktree's root, a bare repository's linked worktree, or the cwd. */

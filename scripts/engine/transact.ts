@@ -10,6 +10,7 @@ import { type AnyState, mustFit } from "./kinds.ts";
 import { type Loaded, loadRun, type RunFolder, refuseUnreadable, withLine, writeSnapshot } from "./ledger.ts";
 import { appendLine } from "./log.ts";
 import { writeViews } from "./views.ts";
+import { witnessLine } from "./witness.ts";
 
 /** Lost races before the command gives up. */
 const racesMax = 200;
@@ -82,6 +83,7 @@ function append(engine: Engine, loaded: Loaded, events: NonEmpty<EventBase>): Lo
     return after;
   }
   const standing = { ...after, tip: appended.won };
+  witnessLine(engine, loaded.folder, loaded.tip, standing.tip);
   writeSnapshot(engine.fs, standing);
   writeViews(engine, standing);
   return standing;

@@ -1,11 +1,12 @@
 /**
- * Which files below an `.atlas/` an editing tool may write: those in a tree of a run, and the result of a lease or a
- * submit that is live. Both the path as written and the path it leads to must be allowed.
+ * Which files below an `.atlas/` an editing tool may write: those in the tree of a live lease, and the result of a
+ * lease or a submit that is live. Both the path as written and the path it leads to must be allowed.
  */
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { isRunId } from "../core/ids.ts";
 import { entryKind } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
+import { treeLeases } from "./lease-mark.ts";
 
 /** The refusal's reason, or null: none of the paths is ours to guard, or all are allowed. */
 export function editRefusal(fs: FileSystem, cwd: string, paths: readonly string[]): string | null {
@@ -35,10 +36,15 @@ function isAllowedBelow(fs: FileSystem, atlas: string, rest: readonly string[]):
   if (!isRunId(id)) return false;
   const adopted = inRun[0] === "adopted";
   const below = adopted ? inRun.slice(1) : inRun;
-  if (below[0] === "worktree") return below.length > 2;
-  if (below[0] !== "results" || below.length !== 2) return false;
-  const results = join(atlas, id, ...(adopted ? ["adopted"] : []), "results");
-  return isAwaitedResult(fs, results, below[1] as string);
+  const home = join(atlas, id, ...(adopted ? ["adopted"] : []));
+  const name = below[1] as string;
+  if (below[0] === "worktree") return below.length > 2 && isTreeAtWork(fs, home, name);
+  return below[0] === "results" && below.length === 2 && isAwaitedResult(fs, join(home, "results"), name);
+}
+
+/** A tree that is judged, or was given up, is nobody's to edit: only the one a live lease was handed out for. */
+function isTreeAtWork(fs: FileSystem, home: string, name: string): boolean {
+  return treeLeases(fs, home).some(({ tree }) => basename(tree) === name && basename(dirname(tree)) === "worktree");
 }
 
 function isAwaitedResult(fs: FileSystem, results: string, name: string): boolean {

@@ -4,13 +4,12 @@
  */
 import { dirname, join, resolve, sep } from "node:path";
 import { roleOf } from "../core/lease-line.ts";
-import { entryKind, listFolder, readBounded } from "../platform/files.ts";
+import { entryKind } from "../platform/files.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { unfinishedIds } from "../platform/peek.ts";
 import type { Place } from "../platform/places.ts";
 import { realPathOf } from "./edit-guard.ts";
-
-const leaseFileBytesMax = 4096;
+import { treeLeases } from "./lease-mark.ts";
 
 /** The refusal's reason, or null: the agent has no tree of its own, or stays in it, or writes where no run is. */
 export function strayReason(
@@ -38,23 +37,12 @@ export function strayReason(
 function treesGiven(fs: FileSystem, atlas: string, role: string): readonly string[] {
   return unfinishedIds(fs, atlas).flatMap((id) =>
     [join(atlas, id), join(atlas, id, "adopted")].flatMap((home) =>
-      listFolder(fs, join(home, "results"))
-        .filter((name) => name.endsWith(".lease"))
-        .flatMap((name) => treeOf(fs, join(home, "results", name), role))
+      treeLeases(fs, home)
         // A lease's file may be anybody's: a tree of this very run, or none.
-        .filter((tree) => dirname(tree) === join(home, "worktree")),
+        .filter((lease) => lease.role === role && dirname(lease.tree) === join(home, "worktree"))
+        .map(({ tree }) => tree),
     ),
   );
-}
-
-function treeOf(fs: FileSystem, path: string, role: string): readonly string[] {
-  const read = readBounded(fs, path, leaseFileBytesMax);
-  try {
-    const held = JSON.parse(read.kind === "file" ? read.bytes.toString("utf8") : "null") as Record<string, unknown>;
-    return held.role === role && typeof held.tree === "string" ? [held.tree] : [];
-  } catch {
-    return [];
-  }
 }
 
 function isBelow(path: string, folder: string): boolean {

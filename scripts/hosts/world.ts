@@ -8,7 +8,7 @@ import { isMarked } from "../platform/finished.ts";
 import type { FileSystem } from "../platform/fs.ts";
 import { surelyTracks } from "../platform/git-index.ts";
 import { type LostRun, lostRuns } from "../platform/known-runs.ts";
-import { HOOK_RUNS_MAX, type PeekedRun, peekRun, peekUnfinished } from "../platform/peek.ts";
+import { HOOK_LOG_BYTES_MAX, HOOK_RUNS_MAX, type PeekedRun, peekRun, peekUnfinished } from "../platform/peek.ts";
 import { findPlaces, type Place, placesAt } from "../platform/places.ts";
 import { hostProcess, livingStart, type Processes } from "../platform/processes.ts";
 import { type SeenRun, type SessionRecord, stateFolder } from "../platform/sessions.ts";
@@ -70,7 +70,14 @@ export function lookAround(
   const runs: PeekedRun[] = [];
   let unopened = 0;
   for (const place of places) {
-    const found = peekUnfinished(around.fs, place.atlas, uid, HOOK_RUNS_MAX - runs.length);
+    const found = peekUnfinished(
+      around.fs,
+      place.atlas,
+      uid,
+      HOOK_RUNS_MAX - runs.length,
+      HOOK_LOG_BYTES_MAX,
+      stateFolder(around.env),
+    );
     runs.push(...found.runs);
     unopened += found.unopened;
   }

@@ -73,13 +73,13 @@ export function patchOrNull(snapshots: Snapshots, from: string, to: string): Buf
  * files. Independent of the user's diff configuration.
  */
 export function patchBetween(snapshots: Snapshots, from: string, to: string, paths?: readonly string[]): Buffer {
-  const target = paths === undefined ? to : only(snapshots, from, to, paths);
+  const target = paths === undefined ? to : treeWith(snapshots, from, to, paths);
   const form = ["--patch", "--binary", "--full-index", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/"];
   return diffTree(snapshots, [...form, "--diff-algorithm=myers", "--inter-hunk-context=0"], from, target);
 }
 
-/** `from` with the changes to `paths` alone: a path a command line cannot carry (bytes) needs no pathspec then. */
-function only(snapshots: Snapshots, from: string, to: string, paths: readonly string[]): string {
+/** The tree `from` with the changes to `paths` alone. No pathspec: a command line cannot carry every path (bytes). */
+export function treeWith(snapshots: Snapshots, from: string, to: string, paths: readonly string[]): string {
   const wanted = new Set(paths);
   const changes = changesBetween(snapshots, from, to).filter((change) => wanted.has(change.path));
   return snapshots.withIndex((env) => {

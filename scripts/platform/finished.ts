@@ -24,10 +24,12 @@ export interface Marks {
   readonly packed: string;
 }
 
+export const NO_MARKS: Marks = { loose: new Set(), packed: "\n" };
+
 /** Every mark of a place. Whatever lies there gives an answer; what cannot be read marks nothing. */
 export function readMarks(fs: FileSystem, atlas: string): Marks {
   const folder = join(atlas, FINISHED);
-  if (entryKind(fs, folder) !== "folder") return { loose: new Set(), packed: "\n" };
+  if (entryKind(fs, folder) !== "folder") return NO_MARKS;
   // In this order: who packs removes the single ones last, so that no mark is in neither.
   const names = listFolder(fs, folder);
   return { loose: new Set(names.filter(isMark)), packed: names.includes(PACKED) ? readPacked(fs, folder) : "\n" };

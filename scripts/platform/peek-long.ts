@@ -25,7 +25,8 @@ export function readLongLog(fs: FileSystem, log: string, bytesMax: number): Long
   // Inside a text a quote has a backslash before it, so this is no text of the headline's.
   const mark = prefix.indexOf(',"state":');
   const snapshot = mark < 0 ? null : objectOf(`${prefix.slice(0, mark)}}`);
-  if (snapshot === null || snapshot.v !== 1) return null;
+  // Both forms carry the headline alike; only the state of the older one is another.
+  if (snapshot === null || (snapshot.v !== 1 && snapshot.v !== 2)) return null;
   const { seq, sum, log_bytes: offset } = snapshot;
   const headline = soundHeadline(snapshot.headline);
   if (headline === null || !isCount(seq) || !isCount(offset) || typeof sum !== "string") return null;

@@ -4,15 +4,15 @@
  */
 import { join } from "node:path";
 import { applyToHeadline, BLANK } from "../core/headline.ts";
-import { isRunId, type RunId } from "../core/ids.ts";
+import type { RunId } from "../core/ids.ts";
 import { LINE_BYTES_MAX, LOG_BYTES_MAX, ORIGIN, readChain, type Tip } from "../core/line.ts";
 import { compareRuns } from "../core/order.ts";
 import type { Owner } from "../core/owner.ts";
 import type { RefusalCode } from "../core/result.ts";
 import { isChangeStage, isWeaveStage } from "../core/stage-names.ts";
-import { type BadFile, entryKind, listFolder, type Read, readBounded, readPrefix } from "./files.ts";
-import { readMarks, unmarked } from "./finished.ts";
+import { type BadFile, entryKind, type Read, readBounded, readPrefix } from "./files.ts";
 import type { FileSystem } from "./fs.ts";
+import { listRuns } from "./listing.ts";
 import { type ForeignWord, firstObject, foldForeign, isSealed, objectOf } from "./peek-foreign.ts";
 import { readLongLog } from "./peek-long.ts";
 import { progressOf, spokenKind, spokenStage } from "./spoken.ts";
@@ -55,11 +55,12 @@ export interface PeekedRun {
   readonly ours: { readonly log: string; readonly tip: Tip; readonly from: Tip } | null;
 }
 
-/** Ids in `.atlas` without a finished mark, ascending; two `readdir`s, no run's file opened. */
-export function unfinishedIds(fs: FileSystem, atlas: string): readonly RunId[] {
-  // In this order: a run that ends in between is opened and seen to be finished.
-  const marks = readMarks(fs, atlas);
-  return unmarked(marks, listFolder(fs, atlas)).filter(isRunId);
+/**
+ * Ids in `.atlas` without a finished mark, ascending; two `readdir`s, no run's file opened. With the user's state
+ * folder a look at a large place is remembered there.
+ */
+export function unfinishedIds(fs: FileSystem, atlas: string, state: string | null = null): readonly RunId[] {
+  return listRuns(fs, atlas, state).open;
 }
 
 /** Runs of `.atlas` that are not finished, newest first, and how many folders were left unopened. */
@@ -69,9 +70,10 @@ export function peekUnfinished(
   uid: number | null,
   runsMax: number = HOOK_RUNS_MAX,
   bytesMax: number = HOOK_LOG_BYTES_MAX,
+  state: string | null = null,
 ): { readonly runs: readonly PeekedRun[]; readonly unopened: number } {
   // Own ids begin with their time, so the newest come first where not all can be opened.
-  const ids = [...unfinishedIds(fs, atlas)].reverse();
+  const ids = [...unfinishedIds(fs, atlas, state)].reverse();
   const runs: PeekedRun[] = [];
   let bytesRead = 0;
   const counting: FileSystem = {

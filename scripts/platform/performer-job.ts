@@ -101,12 +101,15 @@ function checkJob(value: unknown): ReadJob {
 }
 
 /**
- * The environment the command sees: the job's, without `GIT_*` (it would lead git into another repository), with
+ * The environment the command sees: the job's, without `GIT_*` (it would lead git into another repository; only where
+ * git must stop looking may be said), with
  * NODE_OPTIONS and NODE_PATH as the user had them before the launcher put them aside, and with the nonce.
  */
 export function commandEnvironment(job: CommandJob): Record<string, string> {
   const made: Record<string, string> = {};
-  for (const [name, value] of Object.entries(job.environment)) if (!name.startsWith("GIT_")) made[name] = value;
+  for (const [name, value] of Object.entries(job.environment)) {
+    if (!name.startsWith("GIT_") || name === "GIT_CEILING_DIRECTORIES") made[name] = value;
+  }
   for (const name of ["NODE_OPTIONS", "NODE_PATH"]) {
     const kept = made[`ATLAS_${name}`];
     delete made[`ATLAS_${name}`];

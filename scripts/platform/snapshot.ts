@@ -37,6 +37,8 @@ export interface Snapshots {
   takeInto(objects: string, workTree: string, options?: TakeOptions): Snapshot;
   /** Writes the tree's files byte-exactly into `folder`; other files there stay. Not synced. */
   materialise(tree: string, folder: string): void;
+  /** As `materialise`, of the paths in `paths` (each ended by NUL) alone. */
+  writeOut(tree: string, folder: string, paths: Buffer): void;
   /** The tree of a commit or tree id; null for anything this repository cannot see. */
   treeOf(commitOrTree: string): string | null;
   /** A git call on this repository, with no working tree; `indexName` names a private index that is removed afterwards. */
@@ -126,6 +128,13 @@ export function openSnapshots(git: Git, fs: FileSystem, runDir: string, commonDi
         const on = { cwd: folder, env: { GIT_DIR: gitDir, GIT_WORK_TREE: folder, GIT_INDEX_FILE: file } };
         must(git, ["-c", "core.sparseCheckout=false", "read-tree", tree], on);
         must(git, ["checkout-index", "--all", "--force", "--quiet"], on);
+      });
+    },
+    writeOut(tree, folder, paths) {
+      withIndexFile((file) => {
+        const on = { cwd: folder, env: { GIT_DIR: gitDir, GIT_WORK_TREE: folder, GIT_INDEX_FILE: file } };
+        must(git, ["-c", "core.sparseCheckout=false", "read-tree", tree], on);
+        must(git, ["checkout-index", "-z", "--stdin", "--force", "--quiet"], { ...on, input: paths });
       });
     },
     treeOf(commitOrTree) {

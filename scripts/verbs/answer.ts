@@ -3,6 +3,7 @@ import { writeArtifact } from "../engine/artifacts.ts";
 import { changeOf, decideAs, tokenOf } from "../engine/change-run.ts";
 import { clarified } from "../engine/clarify.ts";
 import type { Engine } from "../engine/context.ts";
+import { checkDelivery } from "../engine/deliver.ts";
 import { gradeOfAnswer } from "../engine/human.ts";
 import type { Loaded } from "../engine/ledger.ts";
 import { checkClaim } from "../engine/owning.ts";
@@ -39,16 +40,8 @@ export async function answer(engine: Engine, given: Arguments): Promise<Outcome>
   const proceeded = await proceed(engine, loaded.folder, { claim: tokenOf(loaded), onlyNew: true });
   if (!proceeded.ok) return refused(proceeded.error);
   const did = [`${recorded ? "answered" : "already"} ${gate} ${choice}`, ...proceeded.value.did];
-  const patch = choice === "apply" && gate === "output" ? applyNote(proceeded.value.next) : {};
-  return showRun(engine, { ...proceeded.value, did }, patch);
-}
-
-/** This release applies nothing: it says where the patch lies. */
-function applyNote(next: {
-  readonly do: string;
-  readonly artifact?: string | null;
-}): Readonly<Record<string, unknown>> {
-  return { applied: false, patch: next.artifact ?? null };
+  const { delivery } = (proceeded.value.loaded as Loaded<ChangeState>).state;
+  return showRun(engine, { ...proceeded.value, did }, gate === "output" && delivery !== null ? { delivery } : {});
 }
 
 function answerCommand(
@@ -74,6 +67,10 @@ function answerCommand(
     if (holder !== null) {
       return refuseTreeInUse(holder);
     }
+  }
+  if (gate === "output" && (choice === "apply" || choice === "discard") && open?.gate === "output") {
+    const deliverable = checkDelivery(engine, loaded, choice);
+    if (!deliverable.ok) return deliverable;
   }
   const file = given.text("text");
   if (gate !== "clarify") {

@@ -155,7 +155,7 @@ function proveEnded({ world, narrator }: Stage, killed: Killed, next: Instructio
     next.do === "report" && next.status === label.label.toLowerCase(),
     "the session is told the label that is recorded",
   );
-  narrator.row("label", `${label.label}, because ${label.reasons.join(", ")}`);
+  narrator.row("label", [label.label, ...label.reasons].join(", "));
   prove(new Set(facts.stages).size === facts.stages.length, "every stage is completed once");
   const again = [...facts.leases].filter(([, count]) => count > 1).map(([slot]) => slot);
   prove(again.join() === "coder", "the coder alone was leased twice");

@@ -2,13 +2,14 @@ import { join } from "node:path";
 import { refuse } from "../core/result.ts";
 import { changeOf } from "../engine/change-run.ts";
 import type { Engine } from "../engine/context.ts";
-import { differences, type Report, reportOf } from "../engine/report.ts";
+import { maskedValue } from "../engine/masked.ts";
+import { type Report, reportOf } from "../engine/report.ts";
+import { differences, REPORT_BYTES_MAX } from "../engine/report-check.ts";
+import { markdown, markdownWithoutForeign } from "../engine/report-markdown.ts";
 import { readBounded, replaceFile } from "../platform/files.ts";
 import type { Arguments } from "./arguments.ts";
 import { loadNamed } from "./load.ts";
 import { done, type Outcome, refused, refusedBy } from "./outcome.ts";
-
-const reportBytesMax = 16 * 1024 * 1024;
 
 /**
  * What was asked, done, judged, resumed and not redone; also written as `report.json` and `report.md` in the run's
@@ -19,37 +20,27 @@ export function report(engine: Engine, given: Arguments): Outcome {
   if (!read.ok) return refused(read.error);
   const run = changeOf(read.value);
   if (!run.ok) return refused(run.error);
-  const made = reportOf(engine, run.value);
+  const made = maskedValue(reportOf(engine, run.value), engine.environment, run.value.folder.ledger);
   const path = join(run.value.folder.ledger, "report.json");
-  if (given.flag("check")) return check(engine, path, made);
+  if (given.flag("check")) return check(engine, run.value.folder.ledger, made);
   replaceFile(engine.fs, path, `${JSON.stringify(made, null, 2)}\n`, false);
   replaceFile(engine.fs, join(run.value.folder.ledger, "report.md"), `${markdown(made)}\n`, false);
-  return done({ ...made }, markdown(made));
+  return done({ ...made }, markdownWithoutForeign(made));
 }
 
-function check(engine: Engine, path: string, made: Report): Outcome {
+function check(engine: Engine, folder: string, made: Report): Outcome {
   const again = `atlas report --run ${made.run}`;
-  const read = readBounded(engine.fs, path, reportBytesMax);
-  if (read.kind !== "file") return refusedBy(refuse("report.absent", "no report was written for this run yet", again));
-  const fields = differences(read.bytes.toString("utf8"), made);
+  const read = readBounded(engine.fs, join(folder, "report.json"), REPORT_BYTES_MAX);
+  if (read.kind === "absent")
+    return refusedBy(refuse("report.absent", "no report was written for this run yet", again));
+  const prose = readBounded(engine.fs, join(folder, "report.md"), REPORT_BYTES_MAX);
+  const isSameProse = prose.kind === "file" && prose.bytes.equals(Buffer.from(`${markdown(made)}\n`, "utf8"));
+  const fields = [
+    ...(read.kind === "file" ? differences(read.bytes, made) : ["unreadable"]),
+    ...(isSameProse ? [] : ["report.md"]),
+  ];
   if (fields.length > 0) {
     return refusedBy(refuse("report.mismatch", `the written report differs in: ${fields.join(", ")}`, again));
   }
   return done({ run: made.run, equal: true }, `the report of run ${made.run} is what its ledger says`);
-}
-
-function markdown(made: Report): string {
-  return [
-    `# Run ${made.run}: ${made.label ?? "no label yet"}`,
-    ...made.reasons.map((reason) => `- why: ${reason}`),
-    "",
-    ...made.stages.map((stage) => `- ${stage.stage}: line ${stage.seq}`),
-    ...made.gates.map((gate) => `- gate ${gate.gate}: ${gate.choice} (${gate.grade})`),
-    ...made.commands.map(
-      (command) =>
-        `- command of pass ${command.pass}: ${command.ending}${command.code === null ? "" : ` ${command.code}`}`,
-    ),
-    ...made.dispatches.map((dispatch) => `- lease ${dispatch.lease} (${dispatch.role}): ${dispatch.end}`),
-    ...made.resumed.map((claim) => `- epoch ${claim.epoch}: ${claim.why}, at line ${claim.seq}`),
-  ].join("\n");
 }

@@ -6,7 +6,7 @@ import { sayRun } from "./say.ts";
 
 /** Unfinished runs of every kind: ours, adoptable and unreadable ones; finished ones counted, with `--all` listed. */
 export function status(engine: Engine, given: Arguments): Outcome {
-  const found = findRuns(engine, given.flag("all") ? "all" : "unfinished");
+  const found = findRuns(engine, given.flag("all") ? "all" : "unfinished", true);
   const places = found.places.map(({ root, trusted, why }) => ({
     root,
     trusted,

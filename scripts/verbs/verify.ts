@@ -4,8 +4,8 @@ import { type Engine, watchSeconds } from "../engine/context.ts";
 import { readEvidence } from "../engine/judge.ts";
 import type { Loaded } from "../engine/ledger.ts";
 import { checkClaim } from "../engine/owning.ts";
-import { proceed } from "../engine/proceed.ts";
-import type { ChangeState } from "../kinds/change/state.ts";
+import { type Proceeded, proceed } from "../engine/proceed.ts";
+import { type ChangeState, wantedCommand } from "../kinds/change/state.ts";
 import type { Arguments } from "./arguments.ts";
 import { loadNamed } from "./load.ts";
 import { type Outcome, refused } from "./outcome.ts";
@@ -23,18 +23,33 @@ export async function verify(engine: Engine, given: Arguments): Promise<Outcome>
   const claimed = checkClaim(engine, run.value, claim);
   if (!claimed.ok) return refused(claimed.error);
   const timeout = given.seconds("timeout", timeoutSecondsMax);
-  const { state } = run.value;
   const token = tokenOf(run.value);
-  if (state.phase.at === "verify" && state.hasCommand && state.effect === null) {
-    const begun = await beginCommand(engine, run.value, token, timeout === null ? null : timeout * 1000);
-    if (!begun.ok) return refused(begun.error);
+  const timeoutMs = timeout === null ? null : timeout * 1000;
+  const deadlineMs = performance.now() + (given.flag("background") ? 0 : watchSeconds(engine) * 1000);
+  const leftMs = (): number => Math.max(0, Math.round(deadlineMs - performance.now()));
+  const did: string[] = [];
+  let loaded = run.value;
+  // A pass may need more than one command: the next one begins as soon as it is known to be wanted.
+  for (;;) {
+    if (mayBeginCommand(loaded.state)) {
+      const begun = await beginCommand(engine, loaded, token, timeoutMs);
+      if (!begun.ok) return refused(begun.error);
+    }
+    const proceeded = await proceed(engine, loaded.folder, { claim: token, waitMs: leftMs(), onlyNew: true });
+    if (!proceeded.ok) return refused(proceeded.error);
+    did.push(...proceeded.value.did);
+    loaded = proceeded.value.loaded as Loaded<ChangeState>;
+    if (!mayBeginCommand(loaded.state) || leftMs() === 0) return shown(engine, { ...proceeded.value, did }, loaded);
   }
-  const waitMs = given.flag("background") ? 0 : watchSeconds(engine) * 1000;
-  const proceeded = await proceed(engine, run.value.folder, { claim: token, waitMs, onlyNew: true });
-  if (!proceeded.ok) return refused(proceeded.error);
-  const after = proceeded.value.loaded as Loaded<ChangeState>;
+}
+
+function mayBeginCommand(state: ChangeState): boolean {
+  return state.phase.at === "verify" && state.effect === null && wantedCommand(state) !== null;
+}
+
+function shown(engine: Engine, proceeded: Proceeded, after: Loaded<ChangeState>): Outcome {
   const pass = "pass" in after.state.phase ? after.state.phase.pass : 0;
   const evidence =
     readEvidence(engine, after, pass) ?? (pass > 0 ? readEvidence(engine, after, (pass - 1) as 0 | 1) : null);
-  return showRun(engine, proceeded.value, { evidence });
+  return showRun(engine, proceeded, { evidence });
 }

@@ -31,7 +31,7 @@ export function isBlocking(defect: Defect): boolean {
  * so a critic that claimed one would delete its own defect.
  */
 export function isReservedId(id: string): boolean {
-  return /^(evidence-incomplete|critic-missing|critic-stale|critic-schema|dimension-dissent|stale-verdict)(:|$)/.test(
+  return /^(evidence-incomplete|environment|critic-missing|critic-stale|critic-schema|dimension-dissent|stale-verdict)(:|$)/.test(
     id,
   );
 }

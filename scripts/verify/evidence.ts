@@ -23,8 +23,16 @@ export interface TestsEvidence {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** sha-256 of the per-test results. */
+  /** Why the counts are no evidence, in fixed words of `TestFault` and of the reader. */
+  readonly faults: readonly string[];
+  /** sha-256 of the per-test results; empty where there are none. */
   readonly results: string;
+}
+
+/** The command of a role other than the frozen one: how it ended and what its tests said. */
+export interface OtherCommand {
+  readonly command: CommandEvidence;
+  readonly tests: TestsEvidence;
 }
 
 export interface LensEvidence {
@@ -32,6 +40,18 @@ export interface LensEvidence {
   readonly reason?: string;
   readonly ms: number;
   readonly defects: readonly Defect[];
+}
+
+/** What one command of a pass left, recorded when it ended: `artifacts/measure-<role>.<pass>.json`. */
+export interface Measure {
+  readonly v: 1;
+  readonly pass: number;
+  readonly attempt: number;
+  readonly command: CommandEvidence;
+  readonly tests: TestsEvidence;
+  /** The tree it was run on, and the same tree after it. */
+  readonly tree: { readonly before: string; readonly after: string };
+  readonly leftovers: string;
 }
 
 /** `artifacts/evidence.<pass>.json`: what was measured. Says nothing about good or bad; `verdict` does. */
@@ -43,6 +63,10 @@ export interface Evidence {
   readonly tree: { readonly before: string; readonly coded: string; readonly built: string };
   readonly command: CommandEvidence;
   readonly tests: TestsEvidence;
+  /** The command that makes a fresh tree ready; null: none was run in this pass. */
+  readonly setup: CommandEvidence | null;
+  /** The frozen command at the base, run where it failed after the change; null: not run. */
+  readonly baseline: OtherCommand | null;
   readonly revertRed: { readonly status: "red" | "red-build" | "green" | "not-run"; readonly reason?: string };
   /** By lens name. Thin evidence has none. */
   readonly lenses: Readonly<Record<string, LensEvidence>>;
@@ -50,22 +74,17 @@ export interface Evidence {
   readonly leftovers: string;
 }
 
-/** Evidence of a release without the harness: the diff's trees and the command's ending, nothing judged. */
-export function thinEvidence(
-  measured: Pick<Evidence, "pass" | "attempt" | "tree" | "command" | "leftovers">,
-): Evidence {
-  return {
-    v: 1,
-    pass: measured.pass,
-    attempt: measured.attempt,
-    tree: measured.tree,
-    command: measured.command,
-    tests: { source: "none", runners: [], perTest: false, passed: 0, failed: 0, skipped: 0, results: "" },
-    revertRed: { status: "not-run", reason: "harness.incomplete" },
-    lenses: {},
-    leftovers: measured.leftovers,
-  };
-}
+/** No tests were read. */
+export const noTests: TestsEvidence = {
+  source: "none",
+  runners: [],
+  perTest: false,
+  passed: 0,
+  failed: 0,
+  skipped: 0,
+  faults: [],
+  results: "",
+};
 
 export function commandSucceeded(command: CommandEvidence): boolean {
   return command.ending === "exited" && command.code === 0;

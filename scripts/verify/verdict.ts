@@ -5,11 +5,11 @@
 import { quoted } from "../core/quote.ts";
 import { type Critic, type CriticName, criticLenses, criticNames, dissentedLens } from "./critic.ts";
 import { type Defect, isBlocking, isReservedId, locationPath } from "./defect.ts";
-import { commandSucceeded, type Evidence, endingSentence } from "./evidence.ts";
+import type { Evidence } from "./evidence.ts";
+import { lensNames } from "./lens.ts";
+import { ranDefects } from "./ran-defects.ts";
 import { isResidue } from "./scope.ts";
 
-/** Until every lens of the harness has landed nothing may be called verified: an unbuilt lens finds nothing. */
-const HARNESS_COMPLETE: boolean = false;
 const refinePassesMax = 2;
 const outOfScopeMax = 20;
 
@@ -39,7 +39,7 @@ export interface Verdict {
 }
 
 export const whySentences = {
-  "harness.incomplete": "this release does not have the whole harness yet, so it calls nothing verified",
+  "harness.incomplete": "what was measured was measured without the whole harness, so nothing of it is called verified",
   "evidence.absent": "there is no evidence of this pass",
   "defects.blocking": "there are CRITICAL or HIGH defects",
   "refine.blocking": "the coder gets another pass: a defect it can mend blocks",
@@ -60,14 +60,13 @@ export function verdict(
   context: VerdictContext,
 ): Verdict {
   const current = evidence !== null && evidence.pass === pass ? evidence : null;
+  const command = current === null ? { mendable: [], ours: [] } : ranDefects(current);
   const measured = current === null ? [] : [...treeDefects(current, context), ...lensDefects(current)];
   const judged = criticNames.flatMap((name) => takenDefects(critics[name], pass));
-  const command = current === null ? [] : commandDefects(current);
-  const mendable = current !== null && isMendable(current);
   // Told apart by source, not by id: what a critic says reaches the coder, whatever it is called.
-  const coderFacing = [...(mendable ? command : []), ...measured, ...judged];
+  const coderFacing = [...command.mendable, ...measured, ...judged];
   const ours = [
-    ...(mendable ? [] : command),
+    ...command.ours,
     ...absentDefects(current),
     ...criticNames.flatMap((name) => seatDefects(name, critics[name], pass)),
   ];
@@ -75,7 +74,7 @@ export function verdict(
   const blocking = all.filter(isBlocking);
   const refining = refineDecision(coderFacing, blocking, current, pass, context);
   const why: WhyCode[] = [];
-  if (!HARNESS_COMPLETE) why.push("harness.incomplete");
+  if (current !== null && unbuiltLenses(current).length > 0) why.push("harness.incomplete");
   if (current === null) why.push("evidence.absent");
   if (blocking.length > 0) why.push("defects.blocking");
   return {
@@ -121,17 +120,6 @@ function blockingKeys(blocking: readonly Defect[]): ReadonlySet<string> {
 
 function sameSet(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
   return left.size === right.size && [...left].every((key) => right.has(key));
-}
-
-/** A command nobody could start, that was ended from outside or whose performer died is no fault of the change. */
-function isMendable({ command }: Evidence): boolean {
-  return command.ending !== "unstarted" && command.ending !== "killed" && command.ending !== "lost";
-}
-
-function commandDefects({ command }: Evidence): readonly Defect[] {
-  if (commandSucceeded(command)) return [];
-  const fix = `Make the verify command succeed: ${endingSentence(command)}.`;
-  return [{ id: "runcheck", category: "DOES-IT-RUN", severity: "CRITICAL", location: "verify_cmd", fix }];
 }
 
 function treeDefects({ tree }: Evidence, { changed, matches }: VerdictContext): readonly Defect[] {
@@ -186,12 +174,19 @@ function seatDefects(name: CriticName, seen: CriticSeen, pass: number): readonly
 }
 
 function skippedLenses(evidence: Evidence): Verdict["skipped"] {
-  const skipped = Object.entries(evidence.lenses)
-    .filter(([, lens]) => lens.status !== "ran")
-    .map(([lens, { status, reason }]) => ({ lens, reason: reason ?? status }));
-  if (evidence.tests.source === "none") skipped.push({ lens: "tests", reason: "harness.incomplete" });
+  const skipped = Object.entries(evidence.lenses).flatMap(([lens, { status, reason }]) =>
+    status === "ran" && reason === undefined ? [] : [{ lens, reason: reason ?? status }],
+  );
+  if (evidence.tests.source === "none") {
+    skipped.push({ lens: "tests", reason: evidence.tests.faults?.[0] ?? "no tests were counted" });
+  }
   if (evidence.revertRed.status === "not-run") {
     skipped.push({ lens: "revert-red", reason: evidence.revertRed.reason ?? "not-run" });
   }
   return skipped;
+}
+
+/** A lens that is missing or was not there yet found nothing: that is not "nothing wrong". */
+function unbuiltLenses({ lenses }: Evidence): readonly string[] {
+  return lensNames.filter((name) => lenses[name] === undefined || lenses[name].reason === "not-built");
 }

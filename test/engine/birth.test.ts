@@ -12,9 +12,10 @@ import type { ChangeState } from "../../scripts/kinds/change/state.ts";
 import { listFolder, replaceFile } from "../../scripts/platform/files.ts";
 import { type FileSystem, realFileSystem } from "../../scripts/platform/fs.ts";
 import { sha256 } from "../../scripts/platform/hash.ts";
+import { type Luck, NO_LUCK } from "../support/disk-nodes.ts";
 import { type Call, dyingIn, faultyFileSystem } from "../support/faulty-fs.ts";
 import { RUN } from "../support/ledger.ts";
-import { type Luck, type MemoryDisk, memoryDisk, NO_LUCK } from "../support/memory-disk.ts";
+import { type MemoryDisk, memoryDisk } from "../support/memory-disk.ts";
 import { bornRun, newRun, smallEngine } from "../support/small-run.ts";
 import { tempFolder } from "../support/temp.ts";
 

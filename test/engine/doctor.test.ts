@@ -324,7 +324,7 @@ describe("what the program stands on", () => {
     const write = (name: string, text: string) => writeFileSync(join(root, name), text);
     const manifests = ["plugin.json", ".claude-plugin/plugin.json", ".kimi-plugin/plugin.json", "hooks/hooks.json"];
     for (const name of manifests) write(name, "{}");
-    for (const name of ["atlas", "look", "verbs"]) write(`dist/${name}.cjs`, "build-one");
+    for (const name of ["atlas", "look", "steps", "verbs"]) write(`dist/${name}.cjs`, "build-one");
     write("hooks/run", "#!/bin/sh\nexit 0\n");
     const about = (build: string) =>
       wrong(named(examined({ engine: { ...world.engine, pluginRoot: root } }, { build }), "installation"));

@@ -7,6 +7,7 @@ import { EnvironmentFailure } from "../../scripts/core/result.ts";
 import type { Engine } from "../../scripts/engine/context.ts";
 import type { Git } from "../../scripts/platform/git.ts";
 import { readArguments } from "../../scripts/verbs/arguments.ts";
+import type { Outcome } from "../../scripts/verbs/outcome.ts";
 import { verify } from "../../scripts/verbs/verify.ts";
 import { ownEngine } from "../support/own-engine.ts";
 import { type Agent, signed } from "../support/scripted-agents.ts";
@@ -27,6 +28,8 @@ const writing: Agent = (work) => {
   return signed(work, "done\nSTATUS: COMPLETE");
 };
 
+const nextOf = (outcome: Outcome) => outcome.json.next as Instruction;
+
 /** Verifies with a git that says of every patch that it is too large, and counts what else is asked of it. */
 async function verified() {
   const world = makeWorld(plugin, tempFolder());
@@ -45,7 +48,10 @@ async function verified() {
     },
   };
   const engine: Engine = { ...own, git, verb: "verify" };
-  const outcome = await verify(engine, readArguments(command.split(" ").slice(1)));
+  let outcome = await verify(engine, readArguments(command.split(" ").slice(1)));
+  for (let next = nextOf(outcome); next.do === "run"; next = nextOf(outcome)) {
+    outcome = await verify(engine, readArguments(next.command.split(" ").slice(1)));
+  }
   return { outcome, sizeCalls: () => sizeCalls };
 }
 
@@ -60,5 +66,5 @@ test("a patch that is too large stops no run: the critics are given the paths", 
     expect(sheet).toContain("The patch is too large to be handed over.");
     expect(sheet).toContain(`"src/many/f${filesCount - 1}.txt" 3`);
   }
-  expect(sizeCalls()).toBe(next.agents.length);
+  expect(sizeCalls()).toBeLessThan(filesCount / 4);
 });

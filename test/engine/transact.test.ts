@@ -11,9 +11,10 @@ import type { ChangeState } from "../../scripts/kinds/change/state.ts";
 import { replaceFile, syncFolder } from "../../scripts/platform/files.ts";
 import type { FileSystem } from "../../scripts/platform/fs.ts";
 import { sha256 } from "../../scripts/platform/hash.ts";
+import { NO_LUCK } from "../support/disk-nodes.ts";
 import { failing, faultyFileSystem } from "../support/faulty-fs.ts";
 import { bornEvent, claimedEvent, goneOwner, type LineSpec, RUN, sealedLog } from "../support/ledger.ts";
-import { type MemoryDisk, memoryDisk, NO_LUCK } from "../support/memory-disk.ts";
+import { type MemoryDisk, memoryDisk } from "../support/memory-disk.ts";
 import { bornRun, note, smallEngine } from "../support/small-run.ts";
 
 const root = "/project";
@@ -218,7 +219,7 @@ describe("the snapshot", () => {
 
   test.each<[string, (here: ReturnType<typeof snapshotted>) => void]>([
     ["a wrong hash of itself", (here) => write(here, marked(here.body), "0".repeat(64))],
-    ["another version of its form", (here) => write(here, { ...marked(here.body), v: 2 })],
+    ["another version of its form", (here) => write(here, { ...marked(here.body), v: 99 })],
     ["another version of the kind", (here) => write(here, { ...marked(here.body), version: 99 })],
     ["a kind that is not known", (here) => write(here, { ...marked(here.body), kind: "braid" })],
     ["another line before its place", (here) => write(here, { ...marked(here.body), log_bytes: 100 })],

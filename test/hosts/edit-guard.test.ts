@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { editRefusal } from "../../scripts/hosts/edit-guard.ts";
@@ -13,7 +13,11 @@ function project(): string {
   mkdirSync(join(home, "results"));
   mkdirSync(join(home, "worktree", "e1"), { recursive: true });
   writeFileSync(join(home, "results", "plan.0.1.submit"), "{}");
-  writeFileSync(join(home, "results", "coder.1.1.lease"), "{}");
+  const mark = (tree: string) => JSON.stringify({ role: "elite-coder", tree: join(home, "worktree", tree) });
+  writeFileSync(join(home, "results", "coder.1.1.lease"), mark("e1"));
+  mkdirSync(join(home, "worktree", "e0"), { recursive: true });
+  mkdirSync(join(home, "adopted", "results"), { recursive: true });
+  writeFileSync(join(home, "adopted", "results", "coder.1.1.lease"), mark("e1"));
   symlinkSync(home, join(home, "worktree", "e1", "up"));
   symlinkSync(home, join(folder, "inside"));
   symlinkSync("loop", join(folder, "loop"));
@@ -44,6 +48,9 @@ test.each([
   [`.atlas/${RUN}/results/coder.1.1.lease`],
   [`.atlas/${RUN}/results/new.lease`],
   [`.atlas/${RUN}/worktree/e1`],
+  [`.atlas/${RUN}/worktree/e0/src/a.ts`],
+  [`.atlas/${RUN}/worktree/e2/src/a.ts`],
+  [`.atlas/${RUN}/adopted/worktree/e0/a.ts`],
   [`.atlas/${RUN}/worktree/e1/../../log.jsonl`],
   [`.atlas/${RUN}/worktree/e1/up/log.jsonl`],
   [`.atlas/${RUN}/worktree/e1/.atlas/x/log.jsonl`],
@@ -66,4 +73,14 @@ test("every editing tool is judged under every name of its path, and no other to
     }
   }
   for (const tool_name of ["Read", "Bash", "AskUserQuestion", undefined]) expect(toolEvent({ tool_name })).toBeNull();
+});
+
+test("a tree that no live lease was handed out for may not be edited any more: it is judged, or was given up", () => {
+  const folder = project();
+  const tree = `.atlas/${RUN}/worktree/e1/src/a.ts`;
+  expect(editRefusal(realFileSystem, folder, [tree])).toBeNull();
+  rmSync(join(folder, ".atlas", RUN, "results", "coder.1.1.lease"));
+  expect(editRefusal(realFileSystem, folder, [tree])).not.toBeNull();
+  writeFileSync(join(folder, ".atlas", RUN, "results", "coder.1.1.lease"), "{}");
+  expect(editRefusal(realFileSystem, folder, [tree])).not.toBeNull();
 });

@@ -279,9 +279,9 @@ describe("the real entry through the launcher, as a host's shell starts it", () 
     cpSync(plugin.root, root, { recursive: true });
     const body = "exports.run = async (argv, entry) => { console.log(JSON.stringify({ argv, entry })); return 3; };";
     writeFileSync(join(root, "dist", "verbs.cjs"), body);
-    const child = spawnSync(join(root, "bin", "atlas"), ["next", "a b"], { env: makeWorld().env, encoding: "utf8" });
+    const child = spawnSync(join(root, "bin", "atlas"), ["verify", "a b"], { env: makeWorld().env, encoding: "utf8" });
     expect(child.status).toBe(3);
-    expect(JSON.parse(child.stdout)).toEqual({ argv: ["next", "a b"], entry: { build: "test-build" } });
+    expect(JSON.parse(child.stdout)).toEqual({ argv: ["verify", "a b"], entry: { build: "test-build" } });
   });
 });
 

@@ -146,7 +146,7 @@ describe("ten thousand runs, none of them finished", () => {
       writeOwnRun(atlas, { id, stages: ["INIT"] });
     }
   }, 120_000);
-  afterAll(() => kept.remove());
+  afterAll(() => kept.remove(), 120_000);
 
   test.each(hostNames)("%s: every event is answered in time, and how many there are is said", async (host) => {
     const made = makeWorld();

@@ -29,7 +29,7 @@ test("a test file sees an empty home and nothing of the session that started it"
 
 test("the scrubbed environment", () => {
   const names = Object.keys(process.env).filter((name) => /^(CLAUDE|KIMI|ATLAS|GIT)_|^NODE_(OPTIONS|PATH)$/.test(name));
-  expect(names.sort()).toEqual(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"]);
+  expect(names.sort()).toEqual(["ATLAS_FREE_MB", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"]);
   expect(homedir()).toMatch(/atlas-home-/);
   expect(readdirSync(homedir()).every((name) => name.startsWith("."))).toBe(true);
   for (const name of ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]) expect(existsSync(process.env[name] ?? "")).toBe(true);

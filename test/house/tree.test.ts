@@ -79,6 +79,10 @@ describe("the tree", () => {
       "bin/atlas",
       "dist/atlas.cjs",
       "dist/look.cjs",
+      "dist/globs.cjs",
+      "dist/lenses.cjs",
+      "dist/readers.cjs",
+      "dist/steps.cjs",
       "dist/verbs.cjs",
     ])
       expect(existsSync(join(repositoryRoot, path)), path).toBe(true);

@@ -4,8 +4,16 @@ import type { Moment } from "../../scripts/core/kind.ts";
 import { type ChangeCommand, type Decision, decideChange } from "../../scripts/kinds/change/decide.ts";
 import type { ChangeEvent } from "../../scripts/kinds/change/events.ts";
 import { change } from "../../scripts/kinds/change/kind.ts";
-import { type ChangeEffect, type ChangeState, effectKey, LENSES, passOf } from "../../scripts/kinds/change/state.ts";
+import {
+  type ChangeEffect,
+  type ChangeState,
+  effectKey,
+  LENSES,
+  passOf,
+  wantedCommand,
+} from "../../scripts/kinds/change/state.ts";
 import { changeSlots } from "../../scripts/parts/slots.ts";
+import type { CommandRole } from "../../scripts/verify/command-role.ts";
 
 export const owner = {
   machine: "m",
@@ -186,8 +194,15 @@ function usefulCommand(state: ChangeState, move: Move, label: "VERIFIED" | "UNVE
   if (phase.at === "triage" || phase.at === "plan") {
     return { do: "submit", slot: phase.at, sha256: `h${twist}`, bytes: 1, via: "root", lease: null };
   }
+  if (phase.at === "verify" && wantedCommand(state) === null) {
+    return { do: "evidence", pass: phase.pass, sha256: "e", ending: "exited" };
+  }
   if (phase.at === "verify") {
-    return { do: "begin", key: effectKey({ effect: "run-command", pass: phase.pass }), performer: owner };
+    return {
+      do: "begin",
+      key: effectKey({ effect: "run-command", pass: phase.pass, of: wantedCommand(state) ?? "verify" }),
+      performer: owner,
+    };
   }
   if (phase.at === "critique" && LENSES.every((lens) => phase.critics[lens] !== "open")) {
     const refine = twist % 2 === 0 && phase.pass < 2;
@@ -200,7 +215,7 @@ function usefulCommand(state: ChangeState, move: Move, label: "VERIFIED" | "UNVE
 function anyEffect(state: ChangeState): ChangeEffect {
   const key = state.effect?.key ?? "";
   const found = change.owed(state).find((effect) => effectKey(effect) === key);
-  return found ?? { effect: "run-command", pass: passOf(state) };
+  return found ?? { effect: "run-command", pass: passOf(state), of: "verify" };
 }
 
 function outcomeOf(effect: ChangeEffect, { twist }: Move): Extract<ChangeCommand, { do: "finish" }>["outcome"] {
@@ -208,7 +223,11 @@ function outcomeOf(effect: ChangeEffect, { twist }: Move): Extract<ChangeCommand
     case "take-base":
       return { of: "take-base", tree: "base" };
     case "run-command":
-      return twist % 4 === 0 ? { of: "lost" } : { of: "run-command", sha256: "e", ending: "exited" };
+      return twist % 4 === 0
+        ? { of: "lost" }
+        : { of: "run-command", sha256: "e", ending: "exited", more: moreOf(effect.of, twist) };
+    case "deliver":
+      return { of: "deliver", written: 1, left: twist % 2 };
     case "make-tree":
       return { of: "make-tree" };
     case "keep-tree":
@@ -218,4 +237,10 @@ function outcomeOf(effect: ChangeEffect, { twist }: Move): Extract<ChangeCommand
     case "remove-tree":
       return { of: "gone" };
   }
+}
+
+/** What a command that ended may ask for: the second ones at most once, so that every walk comes to an end. */
+function moreOf(of: CommandRole, twist: number): readonly CommandRole[] {
+  if (of === "verify") return twist % 3 === 0 ? ["revert"] : twist % 3 === 1 ? ["baseline"] : [];
+  return of === "revert" && twist % 2 === 0 ? ["baseline"] : [];
 }

@@ -1,7 +1,8 @@
 /** Evidence, seats and judgments to start a verdict's test from: everything is fine unless a test says otherwise. */
 import type { Critic, CriticName } from "../../scripts/verify/critic.ts";
 import { type Defect, isBlocking, lenses } from "../../scripts/verify/defect.ts";
-import { type CommandEvidence, type Evidence, thinEvidence } from "../../scripts/verify/evidence.ts";
+import type { CommandEvidence, Evidence, TestsEvidence } from "../../scripts/verify/evidence.ts";
+import { lensNames } from "../../scripts/verify/lens.ts";
 import type { CriticSeen, VerdictContext } from "../../scripts/verify/verdict.ts";
 
 export const command: CommandEvidence = {
@@ -14,7 +15,32 @@ export const command: CommandEvidence = {
   log: { sha256: "0".repeat(64), bytes: 3, tail: "ok\n" },
 };
 export const tree = { before: "a".repeat(40), coded: "b".repeat(40), built: "b".repeat(40) };
-export const good = thinEvidence({ pass: 0, attempt: 1, tree, command, leftovers: "none" });
+export const tests: TestsEvidence = {
+  source: "report",
+  runners: ["node-test"],
+  perTest: true,
+  passed: 3,
+  failed: 0,
+  skipped: 0,
+  faults: [],
+  results: "1".repeat(64),
+};
+export const allRan: Evidence["lenses"] = Object.fromEntries(
+  lensNames.map((name) => [name, { status: "ran", ms: 1, defects: [] }]),
+);
+export const good: Evidence = {
+  v: 1,
+  pass: 0,
+  attempt: 1,
+  tree,
+  command,
+  tests,
+  setup: null,
+  baseline: null,
+  revertRed: { status: "red" },
+  lenses: allRan,
+  leftovers: "none",
+};
 
 export const yes = Object.fromEntries(lenses.map((lens) => [lens, "yes"])) as Critic["dimensions"];
 export const clean: Critic = { dimensions: yes, defects: [], verdict: "OK" };

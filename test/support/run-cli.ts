@@ -27,7 +27,7 @@ export interface CliResult {
 }
 
 const outputBytesMax = 64 * 1024 * 1024;
-const passed = /^(PATH|HOME|TMPDIR|TZ|LC_ALL|XDG_\w+|GIT_CONFIG_\w+)$/;
+const passed = /^(PATH|HOME|TMPDIR|TZ|LC_ALL|XDG_\w+|GIT_CONFIG_\w+|ATLAS_FREE_MB)$/;
 
 /** The environment of a child: the scrubbed one of the test, cut down to what a program needs. */
 export function cliEnvironment(added: CliOptions["env"] = {}): NodeJS.ProcessEnv {

@@ -28,6 +28,8 @@ Object.assign(process.env, {
   XDG_CACHE_HOME: join(home, ".cache"),
   GIT_CONFIG_GLOBAL: gitConfig,
   GIT_CONFIG_NOSYSTEM: "1",
+  // What the machine happens to have free must not decide how many agents go out.
+  ATLAS_FREE_MB: "100000",
   TZ: "UTC",
   LC_ALL: "C.UTF-8",
 });

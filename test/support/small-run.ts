@@ -42,13 +42,21 @@ const packet = {
   intent: "mend the sum",
   success_criteria: ["it adds"],
   scope_paths: ["src"],
-  verify_cmd: "node check.js",
+  debug_tokens: [],
+  test_glob: [],
   invocation_form: "interactive",
+  limits: { timeMs: 60_000, memoryBytes: 1024 ** 3, outputBytes: 1024 ** 2 },
 };
 
-/** What `start` gives to a birth in `root`. */
-export function newRun(engine: Engine, root: string, atlas: string, id: string = RUN): NewRun {
-  const bytes = Buffer.from(JSON.stringify(packet), "utf8");
+/** What `start` gives to a birth in `root`; an empty command is none. */
+export function newRun(
+  engine: Engine,
+  root: string,
+  atlas: string,
+  id: string = RUN,
+  command = "node check.js",
+): NewRun {
+  const bytes = Buffer.from(JSON.stringify({ ...packet, verify_cmd: command }), "utf8");
   const folder: RunFolder = { id: id as RunId, root, atlas, ledger: `${atlas}/${id}`, adopted: false };
   const events: readonly [ChangeEvent, ...ChangeEvent[]] = [
     {
@@ -71,7 +79,7 @@ export function newRun(engine: Engine, root: string, atlas: string, id: string =
       exclusive: false,
     },
     { type: "gas-granted", amount: 12, why: "birth" },
-    { type: "opened", packet: sha256(bytes), missing: [], assumed: [], hasCommand: true, baseline: null },
+    { type: "opened", packet: sha256(bytes), missing: [], assumed: [], hasCommand: command !== "", baseline: null },
     { type: "stage", stage: "INIT" },
   ];
   return { folder, events, intent: packet.intent, artifacts: [{ name: PACKET_ARTIFACT, bytes }] };

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Instruction } from "../../scripts/core/kind.ts";
 import { decideAs } from "../../scripts/engine/change-run.ts";
 import { folderOf, ownEngine } from "../support/own-engine.ts";
-import { rightSum } from "../support/scripted-agents.ts";
 import {
   begin,
   builtPlugin,
@@ -165,7 +164,7 @@ describe("gates pre-code and approve-command", () => {
 });
 
 describe("gate output", () => {
-  test("refine gives the coder another pass; discarding needs the human and touches no file in this release", async () => {
+  test("refine gives the coder another pass; discarding needs the human and takes the change back", async () => {
     const world = makeWorld(plugin, tempFolder());
     const session = sit(world);
     const run = scripted(session, { hooks: "claude" });
@@ -180,8 +179,9 @@ describe("gate output", () => {
     await typeWords(session, "claude", `atlas ${second.nonce} discard`);
     const end = await answerWith(session, second, "discard");
     expect(end.next).toMatchObject({ do: "report", status: "unverified" });
-    expect(readFileSync(join(world.project, "src", "add.js"), "utf8")).toBe(rightSum);
-    expect(gitIn(world.project, "status", "--porcelain")).toBe("M src/add.js");
+    expect(end.json.delivery).toEqual({ choice: "discard", done: true, written: 1, left: 0 });
+    expect(readFileSync(join(world.project, "src", "add.js"), "utf8")).toContain("a - b");
+    expect(gitIn(world.project, "status", "--porcelain")).toBe("");
   });
 });
 

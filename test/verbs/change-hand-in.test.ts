@@ -165,7 +165,8 @@ describe("an agent's message, word for word", () => {
       "took code-quality#1@1",
     ]);
     // Judged on what they said: a critic whose artifact cannot be read would be missing.
-    expect(whyOf(done)).toEqual(["harness.incomplete"]);
+    expect(whyOf(done).length).toBeGreaterThan(0);
+    expect(whyOf(done)).not.toContain("defect.critic-missing");
     expect(eventsOf(world).filter((event) => event.type === "degraded")).toEqual([]);
   });
 
@@ -215,8 +216,9 @@ describe("verify", () => {
       ends.map(({ code }) => code),
       JSON.stringify(ends),
     ).toEqual([0, 0]);
-    for (const { json } of ends) expect(json.evidence).toMatchObject({ command: { code: 0 } });
+    expect(ends[0]?.next).toEqual(ends[1]?.next);
     expect(readFileSync(join(outside, "ran"), "utf8")).toBe("ran\n");
+    for (const { json } of ends) expect(json.evidence).toMatchObject({ command: { code: 0 } });
     const events = eventsOf(world);
     expect(events.filter((event) => event.type === "evidence")).toHaveLength(1);
     expect(events.filter((event) => event.type === "effect-began" && event.key === "run-command:0")).toHaveLength(1);

@@ -53,9 +53,10 @@ describe("an interactive run", () => {
       ["approve-command", "approve", "typed"],
       ["output", "apply", "typed"],
     ]);
-    // "Apply" prints where the patch lies and changes nothing.
-    expect(end.json).toMatchObject({ applied: false });
-    const patch = readFileSync(end.json.patch as string, "utf8");
+    // The result lies in the user's tree already: "apply" leaves it as it is.
+    expect(end.json.delivery).toEqual({ choice: "apply", done: true, written: 0, left: 0 });
+    const { artifact } = end.next as Extract<Instruction, { do: "report" }>;
+    const patch = readFileSync(artifact as string, "utf8");
     expect(patch).toContain("-module.exports = (a, b) => a - b;");
     expect(patch).toContain("+module.exports = (a, b) => a + b;");
     expect(gitIn(world.project, "status", "--porcelain")).toBe(patchGone);
@@ -78,8 +79,11 @@ describe("an interactive run", () => {
       true,
     );
     const report = await session.run("report", "--run", (end.json.run as { id: string }).id);
-    expect(report.json).toMatchObject({ label: "UNVERIFIED", reasons: ["harness.incomplete"], asked: request.intent });
-    expect(report.json.commands).toEqual([expect.objectContaining({ pass: 0, ending: "exited", code: 0 })]);
+    expect(report.json).toMatchObject({ label: "UNVERIFIED", asked: request.intent });
+    expect(report.json.reasons).toContain("defect.untested");
+    expect(report.json.commands).toEqual([
+      expect.objectContaining({ pass: 0, role: "verify", ending: "exited", code: 0 }),
+    ]);
   });
 
   test("without hooks results are marked as relayed, and the run gets as far", async () => {
@@ -114,7 +118,8 @@ describe("a headless run", () => {
     const run = scripted(session);
     const end = await run.go(await begin(session, request, "--headless"));
 
-    expect(end.next).toMatchObject({ do: "report", status: "unverified", why: ["harness.incomplete"] });
+    expect(end.next).toMatchObject({ do: "report", status: "unverified" });
+    expect(whyOf(end)).toContain("defect.untested");
     expect(run.trail.map((step) => step.next.do)).not.toContain("ask");
     expect(source(world)).toContain("a - b");
     expect(readFileSync(join(world.project, "notes.txt"), "utf8")).toBe("the user's own, not committed\n");
@@ -247,8 +252,10 @@ describe("refining", () => {
     expect(end.json.run).toMatchObject({ refine_passes: 1, stage: "OUTPUT" });
     expect(typesOf(world, "evidence").map(({ pass }) => pass)).toEqual([0, 1]);
     const report = await session.run("report", "--run", (end.json.run as { id: string }).id);
-    expect((report.json.commands as { code: number }[]).map(({ code }) => code)).toEqual([1, 0]);
-    expect(whyOf(end)).toEqual(["harness.incomplete"]);
+    const frozen = (report.json.commands as { role: string; code: number }[]).filter(({ role }) => role === "verify");
+    expect(frozen.map(({ code }) => code)).toEqual([1, 0]);
+    expect(whyOf(end)).not.toContain("defect.critic");
+    expect(whyOf(end)).not.toContain("defect.runcheck");
   });
 
   test("two passes at most, however the work differs", async () => {
@@ -263,13 +270,14 @@ describe("refining", () => {
     const passes = typesOf(world, "leased").filter(({ slot }) => slot === "coder");
     expect(passes.length).toBeLessThanOrEqual(3);
     expect(stagesOf(world).filter((stage) => stage === "REFINE").length).toBeLessThanOrEqual(2);
-    expect(whyOf(end)).toEqual(expect.arrayContaining(["defects.blocking", "defect.runcheck"]));
+    expect(whyOf(end)).toEqual(expect.arrayContaining(["defects.blocking", "defect.critic"]));
   });
 
   test("a pass that changes nothing ends it", async () => {
     const world = makeWorld(plugin, tempFolder());
     const session = sit(world);
-    const run = scripted(session, { agents: { coder: coder("src/add.js", wrongSum) } });
+    const never = blocking("C1", "CORRECTNESS", "Add them.");
+    const run = scripted(session, { agents: { coder: coder("src/add.js", wrongSum), correctness: never } });
     const end = await run.go(await begin(session, request, "--headless"));
     expect(stagesOf(world).filter((stage) => stage === "REFINE")).toHaveLength(1);
     expect(whyOf(end)).toContain("refine.no_progress");

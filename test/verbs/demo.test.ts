@@ -129,7 +129,7 @@ describe("the demo", () => {
     expect(resumed).toContain(`refs/atlas/${run}/e2/kept/`);
     expect(resumed).toContain("not redone  INIT INTENT_CAPTURED TRIAGED GROUNDED;");
     expect(resumed).not.toContain("context-scout");
-    expect(resumed).toContain("label       UNVERIFIED, because harness.incomplete\n");
+    expect(resumed).toContain("label       VERIFIED\n");
     expect(resumed).toContain("6 leases of 48 gas; leased twice: coder; stages redone: 0");
 
     expectNothingLeft(temporary);
@@ -145,7 +145,7 @@ describe("the demo", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       demo: {
         kept: expect.stringMatching(/^refs\/atlas\/.*\/kept\//),
-        label: "UNVERIFIED",
+        label: "VERIFIED",
         leases: { scout: 1, coder: 2, correctness: 1, "code-quality": 1, security: 1 },
       },
     });

@@ -192,7 +192,8 @@ describe("an environment that cannot carry it: exit 4", () => {
   });
 
   test.each([
-    ["verbs.cjs", "next"],
+    ["verbs.cjs", "verify"],
+    ["steps.cjs", "next"],
     ["look.cjs", "status"],
   ])("parts of two builds: %s, which answers %s", async (part, verb) => {
     const other = await builtPlugin();
@@ -214,14 +215,14 @@ describe("an environment that cannot carry it: exit 4", () => {
 describe("a bug: exit 1", () => {
   test("one line, and where the trace is", async () => {
     const place = makePlace();
-    const verbs = join(plugin.root, "dist", "verbs.cjs");
+    const steps = join(plugin.root, "dist", "steps.cjs");
     const broken = join(place.folder, "dist");
     mkdirSync(broken);
-    const text = readFileSync(verbs, "utf8");
+    const text = readFileSync(steps, "utf8");
     writeFileSync(join(broken, "atlas.cjs"), readFileSync(plugin.cli));
     const patched = text.replace('"that is not a run id"', "null.oops");
     expect(patched).not.toBe(text);
-    writeFileSync(join(broken, "verbs.cjs"), patched);
+    writeFileSync(join(broken, "steps.cjs"), patched);
     const said = await call(join(broken, "atlas.cjs"), place, ["resume", "--run", "../x"]);
     expectSound(said, 1);
     expect(said.told.error?.code).toBe("atlas.bug");

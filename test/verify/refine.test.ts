@@ -33,7 +33,7 @@ describe("refine", () => {
     const elsewhere = raised("C1", "CORRECTNESS", "HIGH", "src/b.ts").defects;
     expect(second(before, "c".repeat(40))).toMatchObject({
       refine: false,
-      why: ["harness.incomplete", "defects.blocking", "refine.no_progress"],
+      why: ["defects.blocking", "refine.no_progress"],
     });
     expect(second(elsewhere, tree.coded).why).toContain("refine.no_progress");
     expect(second(elsewhere, "c".repeat(40))).toMatchObject({ refine: true });

@@ -1,16 +1,55 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { criticNames } from "../../scripts/verify/critic.ts";
 import { type Defect, isBlocking, lenses, severities } from "../../scripts/verify/defect.ts";
 import { type CommandEvidence, type Evidence, endingSentence } from "../../scripts/verify/evidence.ts";
+import { lensNames } from "../../scripts/verify/lens.ts";
 import { type CriticSeen, verdict, whySentences } from "../../scripts/verify/verdict.ts";
-import { clean, command, context, ended, good, ids, raised, seats, seen, tree, yes } from "../support/judgments.ts";
+import {
+  allRan,
+  clean,
+  command,
+  context,
+  ended,
+  good,
+  ids,
+  raised,
+  seats,
+  seen,
+  tree,
+  yes,
+} from "../support/judgments.ts";
 
 describe("the label", () => {
-  it("is UNVERIFIED even where nothing is wrong, because the harness is incomplete, and says what did not run", () => {
+  it("is VERIFIED where every lens ran, the tests passed and failed without the change, and every critic is content", () => {
     const result = verdict(good, seats(), 0, context);
-    expect(result).toMatchObject({ label: "UNVERIFIED", blocking: [], advisory: [], refine: false });
-    expect(result.why).toEqual(["harness.incomplete"]);
-    expect(result.skipped.map(({ lens }) => lens)).toEqual(["tests", "revert-red"]);
+    expect(result).toEqual({ label: "VERIFIED", blocking: [], advisory: [], skipped: [], refine: false, why: [] });
+  });
+
+  it.each(lensNames)("is UNVERIFIED without lens %s, or with one that was not there yet", (name) => {
+    const { [name]: _, ...rest } = allRan;
+    for (const lenses of [
+      rest,
+      { ...rest, [name]: { status: "skipped" as const, reason: "not-built", ms: 0, defects: [] } },
+    ]) {
+      const result = verdict({ ...good, lenses }, seats(), 0, context);
+      expect(result).toMatchObject({ label: "UNVERIFIED", why: ["harness.incomplete"], refine: false });
+    }
+  });
+
+  it("names every lens that was skipped beside a green label", () => {
+    const lenses = { ...allRan, sast: { status: "skipped" as const, reason: "no scanner", ms: 0, defects: [] } };
+    const result = verdict(
+      { ...good, lenses, revertRed: { status: "not-run", reason: "no test changed" } },
+      seats(),
+      0,
+      context,
+    );
+    expect(result.label).toBe("VERIFIED");
+    expect(result.skipped).toEqual([
+      { lens: "sast", reason: "no scanner" },
+      { lens: "revert-red", reason: "no test changed" },
+    ]);
   });
 
   const critics = fc
@@ -59,13 +98,19 @@ describe("the label", () => {
     ),
   });
 
-  it("is never VERIFIED, a third pass never comes, and every defect is either blocking or advisory, whatever is judged", () => {
+  it("is VERIFIED exactly where nothing blocks and evidence of the pass is whole; a third pass never comes; every defect is either blocking or advisory", () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const given = { ...context, changed: input.changed, previous: input.previous };
         const result = verdict(input.evidence, input.seats, input.pass, given);
-        expect(result.label).toBe("UNVERIFIED");
-        expect(result.why).toContain("harness.incomplete");
+        const whole = input.evidence?.pass === input.pass;
+        expect(result.label).toBe(whole && result.blocking.length === 0 ? "VERIFIED" : "UNVERIFIED");
+        const contents = criticNames.every((name) => {
+          const seat = input.seats[name];
+          return seat.status === "taken" && seat.pass === input.pass && seat.critic.verdict === "OK";
+        });
+        const { ending, code } = input.evidence?.command ?? { ending: "lost" };
+        if (!contents || ending !== "exited" || code !== 0) expect(result.label).toBe("UNVERIFIED");
         if (input.pass >= 2) expect(result.refine).toBe(false);
         expect(result.blocking.every(isBlocking)).toBe(true);
         expect(result.advisory.some(isBlocking)).toBe(false);

@@ -8,10 +8,11 @@ import { applyEffect } from "../../parts/effect.ts";
 import { applyGas } from "../../parts/gas.ts";
 import { applyGate, withoutQuestion } from "../../parts/gate.ts";
 import { applyLease, orphanLeases } from "../../parts/lease.ts";
+import type { Pass } from "../../parts/passes.ts";
 import { applyTree } from "../../parts/tree.ts";
 import type { ChangeEvent } from "./events.ts";
 import { isProduct, isProductLost, isWritten, PRODUCT } from "./product.ts";
-import { type ChangeState, filledKey } from "./state.ts";
+import { type ChangeState, filledKey, measureSlot } from "./state.ts";
 import { nextPhase } from "./transitions.ts";
 
 type EventOf<T extends ChangeEvent["type"]> = Extract<ChangeEvent, { type: T }>;
@@ -39,6 +40,8 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
         ...state,
         leases: orphanLeases(state.leases, []),
         trees: { all: [] },
+        setUp: [],
+        delivery: null,
         effect: null,
         // Asked again under a nonce of its own: a word said to the parent answers nothing here.
         gates: state.phase.at === "ended" ? state.gates : withoutQuestion(state.gates),
@@ -73,20 +76,22 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
     case "effect-ended":
       return { ...state, effect: applyEffect(state.effect, event) };
     case "opened": {
-      const { packet, missing, assumed, hasCommand, baseline } = event;
-      return { ...state, packet, missing, assumed, hasCommand, baseline };
+      const { packet, missing, assumed, hasCommand, hasSetup = false, baseline } = event;
+      return { ...state, packet, missing, assumed, hasCommand, hasSetup, baseline };
     }
     case "adopted": {
       const { packet, hasCommand, baseline, losses, stages, stage } = event;
       const isolated = state.isolated || (event.trees.includes(PRODUCT) && isWritten(stage));
       const adopted = { packet, hasCommand, baseline, losses, stages, stage, isolated, refinePasses: event.pass };
-      return { ...state, ...adopted, vouched: event.listedCommand === true };
+      const { hasSetup = false, assumed = [] } = event;
+      return { ...state, ...adopted, hasSetup, assumed, vouched: event.listedCommand === true };
     }
     case "packet-set": {
-      const { packet, hasCommand, baseline } = event;
+      const { packet, hasCommand, hasSetup = state.hasSetup, baseline } = event;
       const assumed = [...state.assumed, ...event.assumed];
       const vouched = event.listedCommand ?? state.vouched;
-      return { ...state, packet, hasCommand, baseline: baseline ?? state.baseline, assumed, vouched, missing: [] };
+      const known = { packet, hasCommand, hasSetup, baseline: baseline ?? state.baseline };
+      return { ...state, ...known, assumed, vouched, missing: [] };
     }
     case "stage":
       return foldStage(state, event.stage);
@@ -104,16 +109,26 @@ function fold(state: ChangeState, event: ChangeEvent): ChangeState {
       return { ...state, degraded: [...state.degraded, `${event.slot}.${event.pass}`] };
     case "based":
       return { ...state, base: event.tree, checkpoint: state.checkpoint ?? event.tree };
-    case "evidence": {
-      const filled = { sha256: event.sha256, bytes: 0, via: "root" as const };
-      return { ...state, filled: { ...state.filled, [filledKey("evidence", event.pass)]: filled } };
+    case "measured": {
+      const { phase } = state;
+      const tree = event.of === "setup" && "tree" in phase ? phase.tree : null;
+      const setUp = tree === null ? state.setUp : [...state.setUp, tree];
+      return withArtifact({ ...state, setUp }, measureSlot(event.of), event.pass, event.sha256);
     }
+    case "evidence":
+      return withArtifact(state, "evidence", event.pass, event.sha256);
     case "judged": {
       const { pass, label, refine, reasons, blocking } = event;
       return { ...state, judgements: [...state.judgements, { pass, label, refine, reasons, blocking }] };
     }
     case "labelled":
       return { ...state, label: event.label, reasons: event.reasons };
+    case "delivery-wanted":
+      return { ...state, delivery: { choice: event.choice, done: false, written: 0, left: 0 } };
+    case "delivered": {
+      const { choice, written, left } = event;
+      return { ...state, delivery: { choice, done: true, written, left } };
+    }
     case "rolled-back":
       return { ...state, checkpoint: event.tree, rolledBack: true, gates: withoutQuestion(state.gates) };
     case "prepared":
@@ -133,6 +148,11 @@ function foldStage(state: ChangeState, stage: ChangeStage): ChangeState {
     rolledBack: stage === "CODED" ? false : state.rolledBack,
     refinePasses: state.refinePasses + (stage === "REFINE" ? 1 : 0),
   };
+}
+
+function withArtifact(state: ChangeState, slot: string, pass: Pass, sha256: string): ChangeState {
+  const filled = { sha256, bytes: 0, via: "root" as const };
+  return { ...state, filled: { ...state.filled, [filledKey(slot, pass)]: filled } };
 }
 
 function commandAfter(state: ChangeState, event: EventOf<"asked"> | EventOf<"answered">): ChangeState["command"] {

@@ -3,6 +3,7 @@ import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../../core
 import { type GateName, isHumanGrade, isOption, needsHuman } from "../../parts/gate.ts";
 import { nextPass } from "../../parts/passes.ts";
 import type { ChangeEvent } from "./events.ts";
+import { outputEvents } from "./labels.ts";
 import { type ChangeState, passOf } from "./state.ts";
 
 export interface AnswerCommand {
@@ -70,10 +71,6 @@ function consequences(
   choice: string,
   command: AnswerCommand,
 ): readonly ChangeEvent[] {
-  const ending = (): readonly ChangeEvent[] => [
-    { type: "stage", stage: "OUTPUT" },
-    { type: "ended", status: state.label === "VERIFIED" ? "verified" : "unverified", choice },
-  ];
   switch (gate) {
     case "clarify": {
       const packet = command.packet;
@@ -86,11 +83,17 @@ function consequences(
     }
     case "pre-code":
       return choice === "cancel"
-        ? [{ type: "labelled", label: "UNVERIFIED", reasons: ["cancelled"] }, ...ending()]
+        ? [
+            { type: "labelled", label: "UNVERIFIED", reasons: ["cancelled"] },
+            ...outputEvents({ ...state, label: "UNVERIFIED" }, choice),
+          ]
         : [];
     case "output":
+      if (choice === "apply" || choice === "discard") return [{ type: "delivery-wanted", choice }];
       if (state.phase.at === "ended") return [];
-      return choice === "refine" && nextPass(passOf(state)) !== null ? [{ type: "stage", stage: "REFINE" }] : ending();
+      return choice === "refine" && nextPass(passOf(state)) !== null
+        ? [{ type: "stage", stage: "REFINE" }]
+        : outputEvents(state, choice);
     case "gas":
       return choice === "stop"
         ? [{ type: "labelled", label: "UNVERIFIED", reasons: ["gas.exhausted"] }]

@@ -2,28 +2,38 @@
 
 import type { Moment } from "../../core/kind.ts";
 import { type NonEmpty, ok, type Refusal, type Result, refuse } from "../../core/result.ts";
+import type { Room } from "../../parts/admission.ts";
 import { type BeginCommand, beganEvent } from "../../parts/effect.ts";
-import { gasLeft } from "../../parts/gas.ts";
-import { LEASE_MS, type LeaseEnd, leaseToken, liveLease } from "../../parts/lease.ts";
+import { type LeaseEnd, liveLease } from "../../parts/lease.ts";
 import type { Pass } from "../../parts/passes.ts";
 import { type TreeEffect, type TreeOutcome, treeEnd } from "../../parts/tree.ts";
+import type { CommandRole } from "../../verify/command-role.ts";
 import { type AnswerCommand, decideAnswer } from "./decide-answer.ts";
+import { handOut } from "./decide-hand-out.ts";
 import type { ChangeEvent } from "./events.ts";
-import { endEvents } from "./labels.ts";
-import { roleOf, wantedSlots } from "./next.ts";
+import { outputEvents } from "./labels.ts";
+import { wantedSlots } from "./next.ts";
 import { mayBegin } from "./owed.ts";
 import { decideSettle } from "./settle.ts";
-import { type ChangeEffect, type ChangeState, effectKey, lastFilled, passOf } from "./state.ts";
+import { type ChangeEffect, type ChangeState, effectKey, lastFilled, passOf, wantedCommand } from "./state.ts";
 
 export type EffectOutcome =
   | TreeOutcome
   | { readonly of: "take-base"; readonly tree: string }
-  | { readonly of: "run-command"; readonly sha256: string; readonly ending: string }
+  | {
+      readonly of: "run-command";
+      readonly sha256: string;
+      readonly ending: string;
+      /** Commands that are wanted because of how this one ended. */
+      readonly more: readonly CommandRole[];
+    }
+  | { readonly of: "deliver"; readonly written: number; readonly left: number }
   | { readonly of: "lost" };
 
 export type ChangeCommand =
   | { readonly do: "settle" }
-  | { readonly do: "hand-out" }
+  /** `room`: what this machine has for agents now; absent: it is not looked at. */
+  | { readonly do: "hand-out"; readonly room?: Room }
   | {
       readonly do: "submit";
       readonly slot: string;
@@ -39,6 +49,7 @@ export type ChangeCommand =
       /** For the slot `packet` of a recovered run. */
       readonly packet?: {
         readonly hasCommand: boolean;
+        readonly hasSetup?: boolean;
         readonly listedCommand: boolean;
         readonly baseline: string | null;
       };
@@ -64,6 +75,8 @@ export type ChangeCommand =
       /** Of the long command that was looked at: an ending of one attempt ends no later one. */
       readonly nonce?: string;
     }
+  /** What was measured of the pass, composed once all its commands have ended. */
+  | { readonly do: "evidence"; readonly pass: Pass; readonly sha256: string; readonly ending: string }
   | {
       readonly do: "judge";
       readonly pass: Pass;
@@ -83,7 +96,7 @@ export function decideChange(state: ChangeState, command: ChangeCommand, moment:
     case "settle":
       return ok(decideSettle(state, moment));
     case "hand-out":
-      return handOut(state, moment);
+      return handOut(state, moment, command.room ?? null);
     case "submit":
       return submit(state, command);
     case "fail":
@@ -122,8 +135,10 @@ export function decideChange(state: ChangeState, command: ChangeCommand, moment:
     case "finish": {
       const isMeant = command.nonce === undefined || command.nonce === state.effect?.ticket?.nonce;
       const isBegun = isMeant && state.effect?.key === effectKey(command.effect);
-      return ok(isBegun ? finish(command.effect, command.outcome) : null);
+      return ok(isBegun ? finish(state, command.effect, command.outcome) : null);
     }
+    case "evidence":
+      return ok(recordEvidence(state, command));
     case "judge": {
       const { pass, label, refine, reasons, blocking } = command;
       if (!isJudgeable(state, pass)) return ok(null);
@@ -135,37 +150,24 @@ export function decideChange(state: ChangeState, command: ChangeCommand, moment:
   }
 }
 
+/** A recording of an earlier atlas that was killed began an effect with no performer: it ends here. */
+function recordEvidence(
+  state: ChangeState,
+  { pass, sha256, ending }: Extract<ChangeCommand, { do: "evidence" }>,
+): NonEmpty<ChangeEvent> | null {
+  const { phase, effect } = state;
+  if (phase.at !== "verify" || phase.pass !== pass || wantedCommand(state) !== null) return null;
+  if (effect?.ticket !== undefined) return null;
+  const evidence: ChangeEvent = { type: "evidence", pass, sha256, ending };
+  return effect === null ? [evidence] : [{ type: "effect-ended", key: effect.key, outcome: "lost" }, evidence];
+}
+
 /** Every critic's seat of the pass is decided. */
 function isJudgeable({ phase }: ChangeState, pass: Pass): boolean {
   return phase.at === "critique" && phase.pass === pass && !Object.values(phase.critics).includes("open");
 }
 
 /** Leases for every slot that is wanted and not out. Charged here, before anything is printed. */
-function handOut(state: ChangeState, moment: Moment): Decision {
-  const slots = wantedSlots(state).filter(
-    (slot) => roleOf(slot) !== "root" && liveLease(state.leases, slot) === undefined,
-  );
-  if (slots.length === 0 || state.gates.open !== null) return ok(null);
-  if (gasLeft(state.gas) === 0) {
-    // What is out was paid for: it comes in before anybody is asked or anything ends.
-    if (state.leases.live.length > 0) return ok(null);
-    if (state.form === "headless") return ok(endEvents(state, "UNVERIFIED", ["gas.exhausted"], moment));
-    return ok([{ type: "asked", gate: "gas", nonce: moment.fresh("gate"), options: ["grant:<n>", "stop"] }]);
-  }
-  const deadline = new Date(moment.now + LEASE_MS).toISOString();
-  const leased = slots.slice(0, gasLeft(state.gas)).map(
-    (slot, index): ChangeEvent => ({
-      type: "leased",
-      slot,
-      role: roleOf(slot),
-      lease: leaseToken(state.leases, slot, state.head.epoch),
-      deadline,
-      gasLeft: gasLeft(state.gas) - index - 1,
-    }),
-  );
-  return ok(leased as unknown as NonEmpty<ChangeEvent>);
-}
-
 function submit(state: ChangeState, command: Extract<ChangeCommand, { do: "submit" }>): Decision {
   const { slot, sha256, bytes, via } = command;
   const pass = passOf(state);
@@ -190,8 +192,9 @@ function submit(state: ChangeState, command: Extract<ChangeCommand, { do: "submi
     ...(command.tree === undefined ? {} : { tree: command.tree }),
   });
   if (state.phase.at === "recover" && command.packet !== undefined) {
-    const { hasCommand, listedCommand, baseline } = command.packet;
-    return ok([filled(null), { type: "packet-set", packet: sha256, assumed: [], hasCommand, listedCommand, baseline }]);
+    const { hasCommand, hasSetup = false, listedCommand, baseline } = command.packet;
+    const set = { packet: sha256, assumed: [], hasCommand, listedCommand, baseline, ...(hasSetup ? { hasSetup } : {}) };
+    return ok([filled(null), { type: "packet-set", ...set }]);
   }
   if (slot === "triage") {
     const stage = state.phase.at === "intake" ? "INTENT_CAPTURED" : "TRIAGED";
@@ -261,7 +264,7 @@ function endLease(state: ChangeState, lease: string, why: LeaseEnd): NonEmpty<Ch
   return events;
 }
 
-function finish(effect: ChangeEffect, outcome: EffectOutcome): NonEmpty<ChangeEvent> {
+function finish(state: ChangeState, effect: ChangeEffect, outcome: EffectOutcome): NonEmpty<ChangeEvent> {
   const key = effectKey(effect);
   if (outcome.of === "take-base") {
     return [
@@ -270,16 +273,26 @@ function finish(effect: ChangeEffect, outcome: EffectOutcome): NonEmpty<ChangeEv
     ];
   }
   if (effect.effect === "run-command") {
-    const { pass } = effect;
-    return outcome.of === "run-command"
-      ? [
-          { type: "effect-ended", key, outcome: "done" },
-          { type: "evidence", pass, sha256: outcome.sha256, ending: outcome.ending },
-        ]
-      : [
-          { type: "effect-ended", key, outcome: "lost" },
-          { type: "command-lost", pass },
-        ];
+    const { pass, of } = effect;
+    if (outcome.of === "run-command") {
+      const { sha256, ending, more } = outcome;
+      return [
+        { type: "effect-ended", key, outcome: "done" },
+        { type: "measured", pass, of, sha256, ending, more },
+      ];
+    }
+    return [
+      { type: "effect-ended", key, outcome: "lost" },
+      { type: "command-lost", pass, of },
+    ];
+  }
+  if (effect.effect === "deliver" && outcome.of === "deliver") {
+    const { choice } = effect;
+    return [
+      { type: "effect-ended", key, outcome: "done" },
+      { type: "delivered", choice, written: outcome.written, left: outcome.left },
+      ...(state.phase.at === "ended" ? [] : outputEvents(state, choice)),
+    ];
   }
   return treeEnd(effect as TreeEffect, outcome as TreeOutcome);
 }

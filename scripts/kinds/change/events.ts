@@ -6,7 +6,8 @@ import type { GateEvent } from "../../parts/gate.ts";
 import type { LeaseEvent } from "../../parts/lease.ts";
 import type { Pass } from "../../parts/passes.ts";
 import type { TreeEvent } from "../../parts/tree.ts";
-import type { EndStatus, Label } from "./state.ts";
+import type { CommandRole } from "../../verify/command-role.ts";
+import type { DeliveryChoice, EndStatus, Label } from "./state.ts";
 
 /** A foreign file as it was at adoption; every deciding command checks it again. */
 export interface ForeignFile {
@@ -30,6 +31,7 @@ export type ChangeEvent =
       readonly missing: readonly string[];
       readonly assumed: readonly string[];
       readonly hasCommand: boolean;
+      readonly hasSetup?: boolean;
       readonly baseline: string | null;
     }
   | {
@@ -42,6 +44,8 @@ export type ChangeEvent =
       readonly hasCommand: boolean;
       /** Its command is one that needs nobody's word headless. */
       readonly listedCommand?: boolean;
+      readonly hasSetup?: boolean;
+      readonly assumed?: readonly string[];
       readonly baseline: string | null;
       readonly losses: readonly string[];
       readonly files: readonly ForeignFile[];
@@ -56,6 +60,7 @@ export type ChangeEvent =
       readonly packet: string;
       readonly assumed: readonly string[];
       readonly hasCommand: boolean;
+      readonly hasSetup?: boolean;
       readonly baseline: string | null;
     }
   | { readonly type: "stage"; readonly stage: ChangeStage }
@@ -72,10 +77,19 @@ export type ChangeEvent =
   | { readonly type: "degraded"; readonly slot: string; readonly pass: Pass; readonly why: string }
   | { readonly type: "based"; readonly tree: string }
   | { readonly type: "prepared"; readonly tree: string | null }
+  /** A command of the pass ended; `sha256` names what it left, `more` the commands that are wanted because of it. */
+  | {
+      readonly type: "measured";
+      readonly pass: Pass;
+      readonly of: CommandRole;
+      readonly sha256: string;
+      readonly ending: string;
+      readonly more: readonly CommandRole[];
+    }
   | { readonly type: "evidence"; readonly pass: Pass; readonly sha256: string; readonly ending: string }
   /** By a human's word: an isolated tree back to the checkpoint recorded at or before line `to`. */
   | { readonly type: "rolled-back"; readonly to: number; readonly tree: string }
-  | { readonly type: "command-lost"; readonly pass: Pass }
+  | { readonly type: "command-lost"; readonly pass: Pass; readonly of?: CommandRole }
   | {
       readonly type: "judged";
       readonly pass: Pass;
@@ -85,4 +99,7 @@ export type ChangeEvent =
       readonly blocking: number;
     }
   | { readonly type: "labelled"; readonly label: Label; readonly reasons: readonly string[] }
+  /** The human's choice at the output gate that touches the user's files; owed until it is delivered. */
+  | { readonly type: "delivery-wanted"; readonly choice: DeliveryChoice }
+  | { readonly type: "delivered"; readonly choice: DeliveryChoice; readonly written: number; readonly left: number }
   | { readonly type: "ended"; readonly status: EndStatus; readonly choice: string | null };

@@ -24,6 +24,14 @@ export function endEvents(
   ];
 }
 
+/** The end of an interactive run: its output gate is answered, and what was chosen is done. */
+export function outputEvents(state: ChangeState, choice: string): NonEmpty<ChangeEvent> {
+  return [
+    { type: "stage", stage: "OUTPUT" },
+    { type: "ended", status: state.label === "VERIFIED" ? "verified" : "unverified", choice },
+  ];
+}
+
 /** What the human may choose at the end of an interactive run. */
 export function outputOptions(state: ChangeState): readonly string[] {
   return mayRefine(state) ? ["apply", "refine", "discard"] : ["apply", "discard", "follow-up"];

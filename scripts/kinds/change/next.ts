@@ -1,7 +1,6 @@
 import type { Step } from "../../core/kind.ts";
-import { gasLeft } from "../../parts/gas.ts";
 import { changeSlots, isSlotName } from "../../parts/slots.ts";
-import { type ChangeState, LENSES, type Lens } from "./state.ts";
+import { type ChangeState, LENSES, type Lens, wantedCommand } from "./state.ts";
 
 /** The agent role that fills a slot; `root` for what the session itself writes. */
 export function roleOf(slot: string): string {
@@ -61,6 +60,7 @@ export function nextOfChange(state: ChangeState): Step {
     case "critique":
       return dispatchOrAwait(state);
     case "verify":
+      if (wantedCommand(state) === null) return { step: "settle" };
       return state.effect === null ? { step: "run", verb: "verify" } : { step: "wait", why: "command.running" };
     default:
       return { step: "settle" };
@@ -76,6 +76,6 @@ function dispatchOrAwait(state: ChangeState): Step {
   if (unstarted.length > 0) return { step: "dispatch", leases: unstarted };
   const out = slots.filter((_slot, index) => leases[index] !== undefined);
   const missing = slots.filter((_slot, index) => leases[index] === undefined);
-  const mayHandOut = missing.length > 0 && (out.length === 0 || gasLeft(state.gas) > 0);
-  return mayHandOut ? { step: "hand-out", slots: missing } : { step: "await", slots: out };
+  // What is missing beside others waits for room or gas: every command tries again, so nobody has to spin for it.
+  return out.length === 0 ? { step: "hand-out", slots: missing } : { step: "await", slots: out };
 }

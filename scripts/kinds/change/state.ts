@@ -7,6 +7,7 @@ import type { Gates } from "../../parts/gate.ts";
 import type { Leases } from "../../parts/lease.ts";
 import type { Pass } from "../../parts/passes.ts";
 import { type TreeEffect, type Trees, treeEffectKey } from "../../parts/tree.ts";
+import type { CommandRole } from "../../verify/command-role.ts";
 
 export type Lens = "correctness" | "code-quality" | "security";
 export const LENSES: readonly Lens[] = ["correctness", "code-quality", "security"];
@@ -17,7 +18,17 @@ export type CriticStatus = "open" | "filled" | "missing";
 /** Phases that stand on a tree. `tree`: the run's own by name; null: the user's own. */
 export type Working =
   | { readonly at: "code"; readonly pass: Pass; readonly tree: string | null; readonly failures: number }
-  | { readonly at: "verify"; readonly pass: Pass; readonly tree: string | null; readonly losses: number }
+  | {
+      readonly at: "verify";
+      readonly pass: Pass;
+      readonly tree: string | null;
+      /** How often the command that is wanted now was lost. */
+      readonly losses: number;
+      /** Commands of this pass that have ended. */
+      readonly done: readonly CommandRole[];
+      /** Commands that what has ended asks for. */
+      readonly more: readonly CommandRole[];
+    }
   | {
       readonly at: "critique";
       readonly pass: Pass;
@@ -43,6 +54,8 @@ export type Phase =
   /** The base snapshot and, in an isolated run, a tree are owed; then the run goes on with `then`. */
   | { readonly at: "prepare"; readonly then: Working }
   | Working
+  /** The human chose; what that does to the user's files is owed. */
+  | { readonly at: "deliver"; readonly pass: Pass }
   | { readonly at: "ended"; readonly status: EndStatus; readonly choice: string | null };
 
 export type EndStatus = "verified" | "unverified" | "abandoned";
@@ -82,6 +95,10 @@ export interface ChangeState {
   readonly assumed: readonly string[];
   readonly losses: readonly string[];
   readonly hasCommand: boolean;
+  /** The packet names a command that makes a fresh tree ready. */
+  readonly hasSetup: boolean;
+  /** Own trees in which it has ended. */
+  readonly setUp: readonly string[];
   /** The command is the caller's own or a listed one, so a headless run may execute it. */
   readonly vouched: boolean;
   readonly command: "undecided" | "approved" | "rejected";
@@ -99,6 +116,8 @@ export interface ChangeState {
   readonly rolledBack: boolean;
   readonly label: Label | null;
   readonly reasons: readonly string[];
+  /** What the human chose to happen to the user's files, and what came of it. */
+  readonly delivery: Delivery | null;
   readonly gas: Gas;
   readonly leases: Leases;
   readonly gates: Gates;
@@ -106,20 +125,50 @@ export interface ChangeState {
   readonly effect: BegunEffect | null;
 }
 
+export type DeliveryChoice = "apply" | "discard";
+
+export interface Delivery {
+  readonly choice: DeliveryChoice;
+  readonly done: boolean;
+  /** Paths that were written or taken back. */
+  readonly written: number;
+  /** Paths that were left, because something else lies there. */
+  readonly left: number;
+}
+
 export type ChangeEffect =
   | TreeEffect
   /** Snapshot of what the coder starts from: the working tree as it is, or the baseline's own files. */
   | { readonly effect: "take-base"; readonly from: "tree" | "baseline" }
-  /** The frozen command, run by a detached performer. */
-  | { readonly effect: "run-command"; readonly pass: Pass };
+  /** Writes the result into the user's tree, or takes it back out of it. */
+  | { readonly effect: "deliver"; readonly choice: DeliveryChoice }
+  /** A command of the packet, run by a detached performer. */
+  | { readonly effect: "run-command"; readonly pass: Pass; readonly of: CommandRole };
 
 export function effectKey(effect: ChangeEffect): string {
   if (effect.effect === "take-base") return "take-base";
-  return effect.effect === "run-command" ? `run-command:${effect.pass}` : treeEffectKey(effect);
+  if (effect.effect === "deliver") return `deliver:${effect.choice}`;
+  if (effect.effect !== "run-command") return treeEffectKey(effect);
+  return effect.of === "verify" ? `run-command:${effect.pass}` : `run-command:${effect.pass}:${effect.of}`;
 }
 
 export function filledKey(slot: string, pass: Pass): string {
   return `${slot}.${pass}`;
+}
+
+/** The slot under which a command's own record lies. */
+export function measureSlot(of: CommandRole): string {
+  return `measure-${of}`;
+}
+
+/** The command a pass waits for; null: all that are wanted have ended. */
+export function wantedCommand(state: ChangeState): CommandRole | null {
+  const { phase } = state;
+  if (phase.at !== "verify" || !state.hasCommand) return null;
+  const { tree, done, more } = phase;
+  if (state.hasSetup && tree !== null && !state.setUp.includes(tree) && !done.includes("setup")) return "setup";
+  if (!done.includes("verify")) return "verify";
+  return more[0] ?? null;
 }
 
 /** What was taken last for a slot, of whatever pass; null: nothing yet. */

@@ -30,6 +30,9 @@ const neutral: ReadonlySet<ChangeEvent["type"]> = new Set([
   "based",
 ]);
 
+/** Phases no label ends: there is none yet, or it stands. */
+const unlabelled: ReadonlySet<Phase["at"]> = new Set(["unborn", "deliver", "ended"]);
+
 type Step = (state: ChangeState, phase: never, event: never) => Phase;
 type Row<A extends Phase["at"]> = {
   readonly [T in ChangeEvent["type"]]?: (state: ChangeState, phase: PhaseOf<A>, event: EventOf<T>) => Phase;
@@ -111,11 +114,16 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
       }
       return state.hasCommand && state.command === "undecided"
         ? { at: "approve", then: "verify", pass: phase.pass }
-        : { at: "verify", pass: phase.pass, tree: phase.tree, losses: 0 };
+        : verifying(phase.pass, phase.tree);
     },
   },
   verify: {
     "command-lost": (_state, phase) => ({ ...phase, losses: phase.losses + 1 }),
+    measured: (_state, phase, event) => {
+      const done = [...phase.done, event.of];
+      const more = [...new Set([...phase.more, ...event.more])].filter((role) => !done.includes(role));
+      return { ...phase, done, more, losses: 0 };
+    },
     evidence: (_state, phase) => ({
       at: "critique",
       pass: phase.pass,
@@ -150,6 +158,7 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
   },
   output: {
     answered: (_state, phase) => phase,
+    "delivery-wanted": (_state, phase) => ({ at: "deliver", pass: phase.pass }),
     stage: (_state, phase, event) => {
       if (event.stage === "OUTPUT") return phase;
       const pass = nextPass(phase.pass);
@@ -159,7 +168,15 @@ const table: { readonly [A in Phase["at"]]: Row<A> } = {
     },
     ended: (_state, _phase, event) => ({ at: "ended", status: event.status, choice: event.choice }),
   },
+  deliver: {
+    delivered: (_state, phase) => phase,
+    stage: (state, phase, event) =>
+      event.stage === "OUTPUT" && state.delivery?.done === true ? phase : illegal(phase, `stage ${event.stage}`),
+    ended: (_state, _phase, event) => ({ at: "ended", status: event.status, choice: event.choice }),
+  },
   ended: {
+    "delivery-wanted": (_state, phase) => phase,
+    delivered: (_state, phase) => phase,
     // A headless run ends with its label; its output gate may still be answered.
     answered: (_state, phase, event) => ({ ...phase, choice: event.choice }),
     labelled: (_state, phase) => phase,
@@ -178,7 +195,7 @@ export function nextPhase(state: ChangeState, event: ChangeEvent): Phase {
   if (neutral.has(event.type)) return state.phase;
   // The gas gate opens in any phase and moves none; "stop" is followed by its label in the same line.
   if (event.type === "answered" && event.gate === "gas") return state.phase;
-  if (event.type === "labelled" && state.phase.at !== "unborn" && state.phase.at !== "ended") {
+  if (event.type === "labelled" && !unlabelled.has(state.phase.at)) {
     return { at: "output", pass: passOf(state), tree: treeOf(state.phase) };
   }
   const step = (table[state.phase.at] as Record<string, Step | undefined>)[event.type];
@@ -189,8 +206,9 @@ export function nextPhase(state: ChangeState, event: ChangeEvent): Phase {
   return step(state, state.phase as never, event as never);
 }
 
-/** A fork has no tree: it makes one of its own before it goes on. */
+/** A fork has no tree: it makes one of its own before it goes on. What the parent was delivering it asks about anew. */
 function withoutTree(phase: Phase): Phase {
+  if (phase.at === "deliver") return { at: "prepare", then: { at: "output", pass: phase.pass, tree: null } };
   if (!("tree" in phase) || phase.tree === null) return phase;
   return { at: "prepare", then: { ...phase, tree: null } };
 }
@@ -228,11 +246,15 @@ export function phaseAfter(stage: ChangeStage, pass: Pass, hasCommand: boolean):
   }
 }
 
+function verifying(pass: Pass, tree: string | null): PhaseOf<"verify"> {
+  return { at: "verify", pass, tree, losses: 0, done: [], more: [] };
+}
+
 function preparing(then: "code" | "verify", pass: Pass): Phase {
   const base = { pass, tree: null };
   return {
     at: "prepare",
-    then: then === "code" ? { at: "code", ...base, failures: 0 } : { at: "verify", ...base, losses: 0 },
+    then: then === "code" ? { at: "code", ...base, failures: 0 } : verifying(pass, null),
   };
 }
 

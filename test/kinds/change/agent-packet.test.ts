@@ -12,7 +12,7 @@ import {
 import type { Packet } from "../../../scripts/kinds/change/door-packet.ts";
 import type { CriticName } from "../../../scripts/verify/critic.ts";
 import type { Defect } from "../../../scripts/verify/defect.ts";
-import { thinEvidence } from "../../../scripts/verify/evidence.ts";
+import { type Evidence, noTests } from "../../../scripts/verify/evidence.ts";
 import { close, expectSound, nonce, open, unfenced } from "../../support/sheets.ts";
 
 const packet: Packet = {
@@ -28,9 +28,15 @@ const packet: Packet = {
 const basis = { root: "/t/my tree", run: "r-1", lease: "x#1@2", nonce, packet, errors: [] };
 const scout: ScoutInput = { ...basis, filesMax: 40 };
 const coder: CoderInput = { ...basis, scout: null, plan: null, assumptions: [], refine: null, narrower: null };
-const evidence = thinEvidence({
+const evidence: Evidence = {
+  v: 1,
   pass: 0,
   attempt: 1,
+  tests: noTests,
+  setup: null,
+  baseline: null,
+  revertRed: { status: "not-run", reason: "no test changed" },
+  lenses: {},
   tree: { before: "a", coded: "b", built: "b" },
   command: {
     text: "npm test",
@@ -42,7 +48,7 @@ const evidence = thinEvidence({
     log: { sha256: "", bytes: 4, tail: "TAIL-OF-OUTPUT" },
   },
   leftovers: "none",
-});
+};
 const critic: CriticInput = {
   ...basis,
   critic: "correctness",

@@ -91,7 +91,7 @@ function adopted(stage: "CODED" | "VERIFIED", hasCommand: boolean): Driven {
   return run;
 }
 
-const command = { effect: "run-command", pass: 0 } as const;
+const command = { effect: "run-command", pass: 0, of: "verify" } as const;
 const key = "run-command:0";
 const ticket = (nonce: string) => ({ nonce, seal: hash, file: "e1.a1" });
 
@@ -163,6 +163,7 @@ describe("a question that is open when the run goes elsewhere", () => {
     for (let count = 0; count < 3; count += 1) run.step({ do: "settle" });
     expect([run.state().label, run.state().reasons]).toEqual(["UNVERIFIED", ["rolled.back"]]);
     run.step({ do: "answer", gate: "output", choice: "discard", grade: "typed" });
+    deliver(run, "discard");
     expect(run.state().phase).toMatchObject({ at: "ended", choice: "discard" });
   });
 
@@ -177,14 +178,25 @@ describe("a question that is open when the run goes elsewhere", () => {
     for (let count = 0; count < 2; count += 1) run.step({ do: "settle" });
     expect(run.state().gates.open?.gate).toBe("output");
     run.step(answer);
+    deliver(run, "apply");
     expect(run.state().phase.at).toBe("ended");
   });
 });
 
+/** What the human chose is done, as an effect of its own. */
+function deliver(run: Driven, choice: "apply" | "discard"): void {
+  expect(run.state().phase.at).toBe("deliver");
+  run.step({ do: "begin", key: `deliver:${choice}`, performer: owner });
+  run.step({
+    do: "finish",
+    effect: { effect: "deliver", choice },
+    outcome: { of: "deliver", written: 1, left: 0 },
+  });
+}
+
 test("a coder that is given up leaves a tree nobody codes in again: it is kept, and a rollback from there is legal", () => {
   const run = adopted("CODED", false);
-  run.step({ do: "begin", key, performer: owner });
-  run.step({ do: "finish", effect: command, outcome: { of: "run-command", sha256: hash, ending: "unstarted" } });
+  run.step({ do: "evidence", pass: 0, sha256: hash, ending: "unstarted" });
   run.step({ do: "hand-out" });
   for (const slot of ["correctness", "code-quality", "security"]) {
     run.step({ do: "submit", slot, sha256: hash, bytes: 1, via: "hook", lease: null });

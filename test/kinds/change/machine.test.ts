@@ -59,6 +59,9 @@ const events: { readonly [T in ChangeEvent["type"]]: Extract<ChangeEvent, { type
   degraded: { type: "degraded", slot: "correctness", pass: 0, why: "timeout" },
   based: { type: "based", tree: "t" },
   prepared: { type: "prepared", tree: null },
+  "delivery-wanted": { type: "delivery-wanted", choice: "apply" },
+  delivered: { type: "delivered", choice: "apply", written: 1, left: 0 },
+  measured: { type: "measured", pass: 0, of: "verify", sha256: "m", ending: "exited", more: [] },
   evidence: { type: "evidence", pass: 0, sha256: "e", ending: "exited" },
   "rolled-back": { type: "rolled-back", to: 1, tree: "t" },
   "command-lost": { type: "command-lost", pass: 0 },
@@ -82,10 +85,11 @@ const phases: { readonly [A in Phase["at"]]: Extract<Phase, { at: A }> } = {
   approve: { at: "approve", then: "code", pass: 0 },
   prepare: { at: "prepare", then: { at: "code", pass: 0, tree: null, failures: 0 } },
   code: { at: "code", ...own, failures: 0 },
-  verify: { at: "verify", ...own, losses: 0 },
+  verify: { at: "verify", ...own, losses: 0, done: [], more: [] },
   critique: { at: "critique", ...own, critics: open, failures: noFailures },
   judged: { at: "judged", ...own, refine: true },
   output: { at: "output", ...own },
+  deliver: { at: "deliver", pass: 0 },
   ended: { at: "ended", status: "unverified", choice: null },
 };
 
@@ -110,11 +114,12 @@ const taken: { readonly [A in Phase["at"]]: string } = {
   approve: "answered labelled",
   prepare: "prepared labelled",
   code: "filled degraded stage labelled rolled-back",
-  verify: "command-lost evidence labelled rolled-back",
+  verify: "command-lost evidence labelled measured rolled-back",
   critique: "filled degraded judged stage labelled rolled-back",
   judged: "stage labelled rolled-back",
-  output: "answered stage ended labelled rolled-back",
-  ended: "answered labelled stage ended",
+  output: "answered delivery-wanted stage ended labelled rolled-back",
+  deliver: "delivered stage ended",
+  ended: "answered delivery-wanted delivered labelled stage ended",
 };
 
 /** The stage a phase completes; any other is illegal there. */
@@ -127,6 +132,7 @@ const stageOf: Partial<Record<Phase["at"], readonly string[]>> = {
   critique: ["VERIFIED"],
   judged: ["REFINE"],
   output: ["OUTPUT", "REFINE"],
+  deliver: ["OUTPUT"],
   ended: ["OUTPUT"],
 };
 const stages = ["INIT", "INTENT_CAPTURED", "CLARIFY", "TRIAGED", "GROUNDED", "CODED", "VERIFIED", "REFINE", "OUTPUT"];
@@ -142,6 +148,7 @@ function stateAt(phase: Phase): ChangeState {
     filled: { "triage.0": filled, "scout.0": filled, "coder.0": filled },
     judgements: [judgement],
     command: "approved",
+    delivery: { choice: "apply", done: true, written: 1, left: 0 },
   };
 }
 
@@ -273,8 +280,8 @@ describe("the machine", () => {
 
   test("what another command recorded first is not recorded again", () => {
     const verify = stateAt(phases.verify);
-    const effect = { effect: "run-command", pass: 0 } as const;
-    const outcome = { of: "run-command", sha256: "e", ending: "exited" } as const;
+    const effect = { effect: "run-command", pass: 0, of: "verify" } as const;
+    const outcome = { of: "run-command", sha256: "e", ending: "exited", more: [] } as const;
     expect(change.decide(verify, { do: "finish", effect, outcome }, momentOf(1))).toEqual({ ok: true, value: null });
     const code = stateAt(phases.code);
     for (const key of ["run-command:0", "take-base", "make-tree:e1.1"]) {
