@@ -35,7 +35,8 @@ function runCi(parts: Parts) {
   writeFileSync(join(folder, "dist", "atlas.cjs"), "1");
   const scripts = parts.hosts === undefined ? {} : { "test:hosts": "vitest" };
   writeFileSync(join(folder, "package.json"), JSON.stringify({ scripts }));
-  for (const tool of ["git", "strace", "ps", "setsid"]) program(folder, tool, "#!/bin/sh\n");
+  for (const tool of "git strace ps setsid make pytest go cargo rspec phpunit".split(" "))
+    program(folder, tool, "#!/bin/sh\n");
   writeFileSync(join(folder, "test.json"), JSON.stringify(parts.test?.report ?? null));
   writeFileSync(join(folder, "hosts.json"), JSON.stringify(parts.hosts?.report ?? null));
   program(
